@@ -1,0 +1,28 @@
+//! What the engine is told once, at start.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use runward_policy::Policy;
+
+/// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which commands may run.
+    pub policy: Policy,
+    /// Where commands may run, as configured; empty means anywhere.
+    pub cwd_roots: Vec<PathBuf>,
+    /// Every variable that a command gets.
+    pub environment: Vec<(OsString, OsString)>,
+    /// How much of each output is kept, half of it from the beginning and half from the end.
+    pub output_limit: usize,
+    /// How long a stopped command may take to end by itself before it is killed.
+    pub kill_grace: Duration,
+    /// The same while the server is shutting down.
+    pub shutdown_grace: Duration,
+    /// How long outputs that are still open are read after a command has ended.
+    pub drain_grace: Duration,
+    /// How many commands may run at the same time.
+    pub max_sessions: usize,
+}

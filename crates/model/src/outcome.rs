@@ -1,0 +1,137 @@
+//! How a session ended.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How a session ended and what it cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How its first process ended.
+    pub ending: Ending,
+    /// Why it was stopped, if it was.
+    pub stopped: Option<StopReason>,
+    /// From start to the end of its first process.
+    pub wall: Duration,
+    /// What it used.
+    pub usage: Usage,
+    /// What became of the processes that it started.
+    pub tree: Tree,
+    /// Whether its outputs were still held open when the drain grace was over, so that something may be missing.
+    pub output_cut: bool,
+}
+
+impl Outcome {
+    /// The exit code that replies carry: 124 after a timeout, 128+n after death by signal n, else the process's own.
+    pub fn exit_code(&self) -> i32 {
+        match (self.stopped, self.ending) {
+            (Some(StopReason::TimedOut(_)), _) => 124,
+            (_, Ending::Exited(code)) => code,
+            (_, Ending::Signaled(Signal(number))) => 128 + number,
+            (_, Ending::Lost) => 255,
+        }
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal.
+    Signaled(Signal),
+    /// Nobody saw: the runner itself was killed. Its tree was ended.
+    Lost,
+}
+
+/// A signal by number, shown by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal(pub i32);
+
+impl Signal {
+    /// Please end.
+    pub const TERM: Signal = Signal(15);
+    /// End now.
+    pub const KILL: Signal = Signal(9);
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [&str; 32] = [
+            "0", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+            "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM",
+            "PROF", "WINCH", "IO", "PWR", "SYS",
+        ];
+        match usize::try_from(self.0).ok().and_then(|number| NAMES.get(number)) {
+            Some(name) => write!(f, "SIG{name}"),
+            None => write!(f, "signal {}", self.0),
+        }
+    }
+}
+
+/// Why a session was stopped before it ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// It ran for longer than this.
+    TimedOut(Duration),
+    /// The caller cancelled the call.
+    Cancelled,
+    /// The caller went away.
+    Disconnected,
+    /// The server is stopping.
+    ShuttingDown,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopReason::TimedOut(limit) => write!(f, "Timed out after {}ms", limit.as_millis()),
+            StopReason::Cancelled => f.write_str("Cancelled by the caller"),
+            StopReason::Disconnected => f.write_str("The caller went away"),
+            StopReason::ShuttingDown => f.write_str("The server is shutting down"),
+        }
+    }
+}
+
+/// What a session used: its first process and every descendant that was waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Processor time in user code.
+    pub user: Duration,
+    /// Processor time in the kernel.
+    pub system: Duration,
+    /// The largest resident size of any one process, in KiB.
+    pub max_rss_kib: u64,
+}
+
+/// What became of the processes that a session's first process left behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// What held the tree together.
+    pub containment: Containment,
+    /// How many were still there when the first process had ended, and were ended.
+    pub ended: u32,
+    /// Those that could not be ended, by process id. Empty unless the containment is best effort.
+    pub survivors: Vec<i32>,
+}
+
+/// What holds a session's process tree together, strongest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Containment {
+    /// A control group of its own: `cgroup.kill` ends every member at once.
+    Cgroup,
+    /// A PID namespace of its own: the kernel ends every member when its first process goes.
+    Namespace,
+    /// A keeper that adopts orphans and hunts descendants. Best effort: a process that forks fast enough may escape.
+    #[default]
+    Keeper,
+}
+
+impl Containment {
+    /// Whether a process could escape the end of its session.
+    pub const fn is_best_effort(self) -> bool {
+        matches!(self, Containment::Keeper)
+    }
+}

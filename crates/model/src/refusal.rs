@@ -1,0 +1,90 @@
+//! Why nothing ran.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::Verdict;
+
+/// Why nothing ran. The text says what, why, and what would change it; doors pass it on as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The policy denies a command of the work.
+    #[error("{}", .0.reason)]
+    Denied(Verdict),
+    /// The command line holds no command.
+    #[error("command is empty; give a program and its arguments")]
+    Empty,
+    /// A program name, argument, or input that no process can be given.
+    #[error("{what} contains a NUL byte, which no program can be given")]
+    Nul {
+        /// Which part.
+        what: &'static str,
+    },
+    /// The program is on no directory of the search path, or the path names nothing.
+    #[error("program not found: {program}{}", near_matches(.near))]
+    NotFound {
+        /// As the caller named it.
+        program: String,
+        /// Close matches on the search path.
+        near: Vec<String>,
+    },
+    /// The file is there but cannot be executed.
+    #[error("permission denied: {} is not an executable file; check its mode (chmod +x) or name its interpreter", .0.display())]
+    NotExecutable(PathBuf),
+    /// The directory is not there.
+    #[error("cwd does not exist: {}", .0.display())]
+    CwdMissing(PathBuf),
+    /// It is there but is no directory.
+    #[error("cwd is not a directory: {}", .0.display())]
+    CwdNotDirectory(PathBuf),
+    /// It is there but this server may not enter it.
+    #[error("cwd cannot be entered: {} ({reason})", .path.display())]
+    CwdUnusable {
+        /// Which.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+    /// It lies outside every allowed root.
+    #[error("cwd is not allowed by ALLOWED_CWD_ROOTS: {} (allowed roots: {})", .path.display(), join(.roots))]
+    CwdOutsideRoots {
+        /// The canonical directory.
+        path: PathBuf,
+        /// The canonical roots.
+        roots: Vec<PathBuf>,
+    },
+    /// A configured root does not resolve, so no directory can be judged.
+    #[error("invalid configuration: ALLOWED_CWD_ROOTS contains an invalid root: {}", .0.display())]
+    InvalidRoot(PathBuf),
+    /// The system has no room for another process, descriptor or page just now.
+    #[error("{what}: {reason}; nothing was run, try again when load is lower")]
+    Exhausted {
+        /// What was being done.
+        what: &'static str,
+        /// The system's reason.
+        reason: String,
+    },
+    /// Starting failed in another way.
+    #[error("cannot start {program}: {reason}")]
+    StartFailed {
+        /// The program that was to start.
+        program: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The server is stopping.
+    #[error("the server is shutting down; nothing was run")]
+    ShuttingDown,
+}
+
+fn near_matches(near: &[String]) -> String {
+    if near.is_empty() {
+        return " (no program of that name on PATH)".into();
+    }
+    format!(" (close matches on PATH: {})", near.join(", "))
+}
+
+fn join(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,40 @@
+//! What a door decoded.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::Caller;
+
+/// What a door decoded: foreign names are gone, defaults are filled in, nothing is checked yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Who asks.
+    pub caller: Caller,
+    /// What to run.
+    pub work: Work,
+    /// Where; the server's own directory when absent.
+    pub cwd: Option<PathBuf>,
+    /// What its standard input holds before the end of file. `None` is an empty input.
+    pub input: Option<Vec<u8>>,
+    /// When to stop it.
+    pub timeout: Duration,
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A command line as a person would type it. Executed directly when it has no shell syntax,
+    /// else by bash, once every command in it has been judged.
+    Line(String),
+    /// A program and its arguments; no shell ever sees them.
+    Argv(Argv),
+}
+
+/// A program as the caller named it, and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argv {
+    /// A name to look up on the search path, or a path.
+    pub file: String,
+    /// What follows it.
+    pub args: Vec<String>,
+}

@@ -1,0 +1,41 @@
+//! What the policy says.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// The strictest of several decisions wins: `Allow < Ask < Deny`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It may run.
+    Allow,
+    /// A person decides.
+    Ask,
+    /// It may not run.
+    Deny,
+}
+
+/// What the policy says of a piece of work: one entry for each command in it, and one sentence for the whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// The strictest decision of all.
+    pub decision: Decision,
+    /// Why, in one sentence; for a denial, what would allow it.
+    pub reason: String,
+    /// Every command that the work would run, in reading order, as far as it could be read.
+    pub commands: Vec<Judged>,
+}
+
+/// One command of the work and what the policy says of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// The command's words as far as they are known before it runs; an unknown word is shown as written.
+    pub words: Vec<String>,
+    /// The file that its name stands for on the search path; `None` for builtins and unknown names.
+    pub program: Option<PathBuf>,
+    /// What the policy says of this one.
+    pub decision: Decision,
+    /// Why, in one sentence, naming the rule.
+    pub reason: String,
+}
