@@ -1,0 +1,59 @@
+//! What the doors are told once, at start.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use subtle::ConstantTimeEq as _;
+
+/// What the doors are told once, at start. The defaults are in `config/default.toml`.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which tools are offered, by name; empty means all.
+    pub tools: Vec<String>,
+    /// How long a command may run when the caller does not say.
+    pub default_timeout: Duration,
+    /// The longest time that a caller may ask for.
+    pub max_timeout: Duration,
+    /// How often a caller that asked for progress hears of a running command; at least a second.
+    pub heartbeat: Duration,
+    /// What the HTTP door needs beyond that.
+    pub http: HttpSettings,
+}
+
+/// What the HTTP door is told once, at start.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// Where to listen; port 0 means any free port.
+    pub bind: SocketAddr,
+    /// What every request must carry as its bearer token.
+    pub token: Option<Token>,
+    /// Names beyond loopback that a `Host` header may carry.
+    pub allowed_hosts: Vec<String>,
+    /// Origins that a browser's request may come from; none are allowed by default.
+    pub allowed_origins: Vec<String>,
+    /// The largest request body, in bytes.
+    pub max_body: usize,
+}
+
+/// A bearer token. It is never shown, and compared in a time that does not depend on where it differs.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// Keeps a token.
+    pub fn new(text: impl Into<String>) -> Self {
+        Token(text.into())
+    }
+
+    /// Whether an offered token is this one.
+    pub fn matches(&self, offered: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(offered).into()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(hidden)")
+    }
+}
