@@ -37,16 +37,16 @@ impl Splitter<'_> {
     /// Stands at the next word afterwards; false at the end of the line.
     fn skip_blanks(&mut self) -> Option<bool> {
         loop {
-            match self.rest.peek() {
+            match self.rest.peek().copied() {
                 None => return Some(false),
                 Some(' ' | '\t') => {
                     self.rest.next();
                 }
                 Some('\n') => {
                     // Newlines before the first and after the last word separate nothing.
-                    let only_blanks_follow = self.rest.clone().all(|c| matches!(c, ' ' | '\t' | '\n'));
-                    if !self.words.is_empty() && !only_blanks_follow {
-                        return None;
+                    if !self.words.is_empty() {
+                        let ends = self.rest.all(|c| matches!(c, ' ' | '\t' | '\n'));
+                        return if ends { Some(false) } else { None };
                     }
                     self.rest.next();
                 }
