@@ -1,0 +1,53 @@
+//! The HTTP listener: MCP at `/mcp`, a health check at `/healthz`.
+//!
+//! Every request passes [`guard`] first (`Host`, `Origin`, size), everything but the health check also needs the
+//! token where there is one, and only then is a path looked at. The path `/mcp` adds what the protocol library leaves
+//! to its user: sessions that belong to somebody ([`sessions`]), and a word to the running command when its caller
+//! has gone ([`leash`]).
+
+mod allowed;
+mod answer;
+mod endpoint;
+mod error;
+mod guard;
+mod leash;
+mod register;
+mod server;
+mod sessions;
+
+use std::net::SocketAddr;
+
+use rmcp::ServerHandler;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub use self::error::Error;
+pub use self::server::Server;
+use crate::{Engine, HttpSettings};
+
+/// Serves until SIGTERM or SIGINT; returns once every command has been stopped and every stream has ended.
+/// `on_listening` is told the real address.
+pub async fn serve<H>(
+    mcp: H,
+    engine: Engine,
+    settings: &HttpSettings,
+    on_listening: impl FnOnce(SocketAddr),
+) -> Result<(), Error>
+where
+    H: ServerHandler + Clone + Send + Sync + 'static,
+{
+    let server = Server::bind(settings).await?;
+    let told_to_stop = stop_signal().map_err(Error::Signals)?;
+    on_listening(server.address());
+    server.run(mcp, told_to_stop, engine.shutdown()).await
+}
+
+/// Ends with the first SIGTERM or SIGINT from now on.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

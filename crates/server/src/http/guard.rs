@@ -1,0 +1,132 @@
+//! What every request passes before anything looks at it: `Host`, `Origin`, size, then the token.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use runward_model::Principal;
+
+use super::allowed::{Allowed, Place};
+use super::answer::{refuse, shape, unauthorized};
+use crate::Token;
+
+/// The rules of the entrance.
+#[derive(Debug)]
+pub(super) struct Guard {
+    pub(super) allowed: Allowed,
+    pub(super) max_body: usize,
+}
+
+impl Guard {
+    fn check(&self, request: &Request) -> Result<(), Box<Response>> {
+        let host = self.host(request)?;
+        self.origin(request.headers(), &host)?;
+        self.size(request.headers())
+    }
+
+    fn host(&self, request: &Request) -> Result<Place, Box<Response>> {
+        let named = named_host(request);
+        if let Some(host) = named.as_deref().and_then(Place::parse)
+            && self.allowed.host(&host)
+        {
+            return Ok(host);
+        }
+        let named = named.unwrap_or_default();
+        forbidden(
+            "host_not_allowed",
+            &format!("host {named:?} is not served here; add it to allowed_hosts to change this"),
+        )
+    }
+
+    fn origin(&self, headers: &HeaderMap, host: &Place) -> Result<(), Box<Response>> {
+        for origin in headers.get_all(ORIGIN) {
+            if !origin.to_str().is_ok_and(|origin| self.allowed.origin(origin, host)) {
+                let message = format!(
+                    "origin {origin:?} may not call this server; add it to allowed_origins to change this"
+                );
+                return forbidden("origin_not_allowed", &message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bodies that do not announce their size are counted by whoever reads them.
+    fn size(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
+        let announced =
+            headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        match announced {
+            Some(length) if length > self.max_body as u64 => {
+                let message = format!(
+                    "the body has {length} bytes and at most {} are read; set max_body to change this",
+                    self.max_body
+                );
+                Err(Box::new(refuse(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", &message)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses what was not meant for us, or is too large, and gives every error one shape.
+pub(super) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    match guard.check(&request) {
+        Ok(()) => shape(next.run(request).await).await,
+        Err(refusal) => *refusal,
+    }
+}
+
+/// Demands the token, where there is one, and says on whose behalf the request is made.
+pub(super) async fn authenticate(
+    State(token): State<Option<Token>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match principal(token.as_ref(), request.headers()) {
+        Ok(principal) => {
+            request.extensions_mut().insert(principal);
+            next.run(request).await
+        }
+        Err(refusal) => *refusal,
+    }
+}
+
+fn principal(token: Option<&Token>, headers: &HeaderMap) -> Result<Principal, Box<Response>> {
+    let Some(token) = token else { return Ok(Principal::local()) };
+    let mut presented = headers.get_all(AUTHORIZATION).iter();
+    match (presented.next(), presented.next()) {
+        (Some(value), None) if bearer(value.as_bytes()).is_some_and(|value| token.matches(value)) => {
+            Ok(Principal::token_holder())
+        }
+        (None, _) => Err(Box::new(unauthorized(
+            "Bearer",
+            "a token is demanded: send the value of RUNWARD_TOKEN as `Authorization: Bearer …`",
+        ))),
+        _ => Err(Box::new(unauthorized(
+            "Bearer error=\"invalid_token\"",
+            "this is not the token: send the value of RUNWARD_TOKEN as `Authorization: Bearer …`",
+        ))),
+    }
+}
+
+/// The credentials of `Bearer …`; the scheme is case-insensitive.
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, credentials) = value.split_at_checked("bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(credentials.trim_ascii())
+}
+
+/// The one host that a request names. Two that could be read differently along the way are none.
+fn named_host(request: &Request) -> Option<String> {
+    let mut named = request.headers().get_all(HOST).iter();
+    match (named.next(), named.next()) {
+        (Some(host), None) => Some(host.to_str().ok()?.to_owned()),
+        (None, _) => Some(request.uri().authority()?.to_string()),
+        _ => None,
+    }
+}
+
+fn forbidden<T>(code: &str, message: &str) -> Result<T, Box<Response>> {
+    Err(Box::new(refuse(StatusCode::FORBIDDEN, code, message)))
+}

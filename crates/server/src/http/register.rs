@@ -1,0 +1,162 @@
+//! Which legacy sessions there are: a plain table, no clock, no tasks.
+
+use std::collections::HashMap;
+
+use rmcp::transport::streamable_http_server::session::SessionId;
+use runward_model::Principal;
+use tokio_util::sync::CancellationToken;
+
+/// How many legacy sessions there can be. Each is a task and a few queues, some kilobytes when idle.
+pub(super) const MOST_SESSIONS: usize = 1024;
+
+/// The session belongs to someone else.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NotYours;
+
+/// There is no room for another session: all are in use.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NoRoom;
+
+/// Which sessions there are, whose, and how long ago they were used.
+#[derive(Debug, Default)]
+pub(super) struct Register {
+    sessions: HashMap<SessionId, Entry>,
+    /// How often any session was used: a clock that needs no time.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// Nobody's until its `initialize` has been answered.
+    owner: Option<Principal>,
+    /// How many of its requests and streams are open.
+    open: usize,
+    last_use: u64,
+    closed: CancellationToken,
+}
+
+impl Register {
+    pub(super) fn open(&mut self, id: SessionId) {
+        let last_use = self.tick();
+        self.sessions.insert(id, Entry { owner: None, open: 0, last_use, closed: CancellationToken::new() });
+    }
+
+    pub(super) fn claim(&mut self, id: &str, owner: Principal) {
+        if let Some(entry) = self.sessions.get_mut(id) {
+            entry.owner.get_or_insert(owner);
+        }
+    }
+
+    /// Counts one more request; `None` if there is no such session.
+    pub(super) fn enter(
+        &mut self,
+        id: &str,
+        caller: &Principal,
+    ) -> Result<Option<(SessionId, CancellationToken)>, NotYours> {
+        let now = self.tick();
+        let Some((id, _)) = self.sessions.get_key_value(id) else { return Ok(None) };
+        let id = id.clone();
+        let Some(entry) = self.sessions.get_mut(&id) else { return Ok(None) };
+        if entry.owner.as_ref() != Some(caller) {
+            return Err(NotYours);
+        }
+        entry.open += 1;
+        entry.last_use = now;
+        Ok(Some((id, entry.closed.clone())))
+    }
+
+    pub(super) fn leave(&mut self, id: &SessionId) {
+        let now = self.tick();
+        if let Some(entry) = self.sessions.get_mut(id) {
+            entry.open = entry.open.saturating_sub(1);
+            entry.last_use = now;
+        }
+    }
+
+    /// Forgets a session and tells its open requests.
+    pub(super) fn close(&mut self, id: &SessionId) {
+        if let Some(entry) = self.sessions.remove(id) {
+            entry.closed.cancel();
+        }
+    }
+
+    /// Names the session that has to make room for another one, if any has to.
+    pub(super) fn make_room(&self) -> Result<Option<SessionId>, NoRoom> {
+        if self.sessions.len() < MOST_SESSIONS {
+            return Ok(None);
+        }
+        let idle = self.sessions.iter().filter(|(_, entry)| entry.open == 0);
+        idle.min_by_key(|(_, entry)| entry.last_use).map(|(id, _)| Some(id.clone())).ok_or(NoRoom)
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Register {
+        let mut register = Register::default();
+        for number in 0..MOST_SESSIONS {
+            let id: SessionId = number.to_string().into();
+            register.open(id);
+            register.claim(&number.to_string(), Principal::local());
+        }
+        register
+    }
+
+    #[test]
+    fn a_session_is_entered_by_its_owner_only() {
+        let mut register = full();
+        assert!(register.enter("7", &Principal::local()).is_ok_and(|entered| entered.is_some()));
+        assert_eq!(register.enter("7", &Principal::token_holder()).err(), Some(NotYours));
+        assert!(register.enter("nope", &Principal::local()).is_ok_and(|entered| entered.is_none()));
+    }
+
+    #[test]
+    fn a_session_that_was_claimed_stays_with_its_owner() {
+        let mut register = full();
+        register.claim("7", Principal::token_holder());
+        assert!(register.enter("7", &Principal::token_holder()).is_err());
+    }
+
+    #[test]
+    fn a_session_that_nobody_claimed_is_entered_by_nobody() {
+        let mut register = Register::default();
+        register.open("new".into());
+        assert!(register.enter("new", &Principal::local()).is_err());
+    }
+
+    #[test]
+    fn the_session_that_was_idle_for_longest_makes_room() {
+        let mut register = full();
+        assert_eq!(register.make_room(), Ok(Some("0".into())));
+        register.enter("0", &Principal::local()).expect("ours");
+        register.leave(&"0".into());
+        assert_eq!(register.make_room(), Ok(Some("1".into())));
+    }
+
+    #[test]
+    fn a_session_in_use_never_makes_room() {
+        let mut register = full();
+        for number in 0..MOST_SESSIONS {
+            register.enter(&number.to_string(), &Principal::local()).expect("ours");
+        }
+        assert_eq!(register.make_room(), Err(NoRoom));
+        register.leave(&"9".into());
+        assert_eq!(register.make_room(), Ok(Some("9".into())));
+    }
+
+    #[test]
+    fn closing_a_session_tells_its_open_requests() {
+        let mut register = full();
+        let (id, closed) = register.enter("7", &Principal::local()).expect("ours").expect("known");
+        register.close(&id);
+        assert!(closed.is_cancelled());
+        assert_eq!(register.make_room(), Ok(None));
+    }
+}
