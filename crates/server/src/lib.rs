@@ -1,21 +1,27 @@
 //! The doors: MCP tools over stdio and streamable HTTP.
 //!
-//! A tool is data and two pure functions ([`tools`]); it never sees the engine. One generic caller
-//! ([`call`]) serves them all: check the arguments, decode, start, watch until the end, encode.
-//! [`Mcp`] speaks the protocol; [`stdio`] and `http` carry it.
+//! A tool is data and two pure functions (`tools`); it never sees the engine. One generic caller (`call`) serves them
+//! all: check the arguments, decode, start, watch until the end, encode. [`Mcp`] speaks the protocol, and the doors
+//! carry it.
 //!
 //! To add a tool, write `tools/NAME.rs` and name it in the table of `tools/mod.rs`.
 
+mod call;
 mod engine_standin;
 pub mod http;
 mod mcp;
+mod params;
 mod settings;
+mod tools;
+mod yaml;
 
 pub use engine_standin::Engine;
 pub use mcp::{Disconnected, Mcp, UnknownTool};
 pub use settings::{HttpSettings, Settings, Token};
+#[doc(hidden)]
+pub use yaml::sample as yaml_sample;
 
 /// The names of every tool that can be offered, in the order in which they are listed.
 pub fn tool_names() -> Vec<&'static str> {
-    Vec::new()
+    tools::TOOLS.iter().map(|tool| tool.name).collect()
 }

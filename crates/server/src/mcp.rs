@@ -1,38 +1,78 @@
-//! The MCP server.
+//! The MCP server: what it says of itself, which tools it offers, and how a call reaches them.
 
-use rmcp::ServerHandler;
-use thiserror::Error;
+mod offer;
+mod protocol;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use runward_model::{Caller, Client, Door, Principal};
 use tokio_util::sync::CancellationToken;
 
+pub use offer::UnknownTool;
+
+use crate::call::{self, Progress, Watcher};
 use crate::engine_standin::Engine;
 use crate::settings::Settings;
+use crate::tools::{Limits, Reply};
+use offer::{Offer, Offered};
 
 /// The MCP server. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct Mcp {
-    #[expect(dead_code, reason = "the caller uses it")]
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
     engine: Engine,
+    offer: Offer,
+    heartbeat: Duration,
 }
 
 impl Mcp {
     /// Offers the tools that the settings name.
-    pub fn new(engine: Engine, _settings: &Settings) -> Result<Self, UnknownTool> {
-        Ok(Mcp { engine })
+    pub fn new(engine: Engine, settings: &Settings) -> Result<Self, UnknownTool> {
+        let limits = Limits { default_timeout: settings.default_timeout, max_timeout: settings.max_timeout };
+        let offer = Offer::new(&settings.tools, &limits)?;
+        Ok(Mcp { shared: Arc::new(Shared { engine, offer, heartbeat: settings.heartbeat }) })
     }
-}
 
-impl ServerHandler for Mcp {}
-
-/// A tool that was asked for by a name that none has.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no tool {name:?}; the tools are {}", .known.join(", "))]
-pub struct UnknownTool {
-    /// What was asked for.
-    pub name: String,
-    /// What there is.
-    pub known: Vec<&'static str>,
+    async fn call(
+        &self,
+        call: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Reply, ErrorData> {
+        let Shared { engine, offer, heartbeat } = self.shared.as_ref();
+        let Offered { tool, params, .. } = offer.find(&call.name)?;
+        let caller = caller(tool.name, &context);
+        let watcher = watcher(context, *heartbeat);
+        let arguments = call.arguments.unwrap_or_default();
+        Ok(call::answer(engine, tool, params, arguments, caller, watcher).await)
+    }
 }
 
 /// Cancelled when the client has gone. A door that can notice puts it into the extensions of a request's HTTP parts.
 #[derive(Clone, Debug)]
 pub struct Disconnected(pub CancellationToken);
+
+fn caller(tool: &'static str, context: &RequestContext<RoleServer>) -> Caller {
+    let client = context.client_info().map(|client| Client { name: client.name, version: client.version });
+    let principal = from_http::<Principal>(context).unwrap_or_else(Principal::local);
+    Caller { door: Door(tool), principal, client }
+}
+
+fn watcher(context: RequestContext<RoleServer>, every: Duration) -> Watcher {
+    let disconnected = from_http(&context).map(|Disconnected(token)| token);
+    let token = context.meta.get_progress_token();
+    let progress = token.map(|token| Progress { peer: context.peer, token, every });
+    Watcher { cancelled: context.ct, disconnected, progress }
+}
+
+/// What the HTTP door attached to a request; nothing on stdio.
+fn from_http<T: Clone + Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<T> {
+    context.extensions.get::<http::request::Parts>()?.extensions.get::<T>().cloned()
+}

@@ -1,0 +1,112 @@
+//! Which tools are offered, and what is said of them.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use thiserror::Error;
+
+use crate::params::{self, Param};
+use crate::tools::{Limits, TOOLS, Tool};
+
+/// The tools on offer, with what is advertised of them, built once.
+#[derive(Debug)]
+pub(super) struct Offer(Vec<Offered>);
+
+/// One tool on offer.
+#[derive(Debug)]
+pub(super) struct Offered {
+    pub(super) tool: &'static Tool,
+    pub(super) params: Vec<Param>,
+    pub(super) advertised: rmcp::model::Tool,
+}
+
+/// A tool that was asked for by a name that none has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no tool {name:?}; the tools are {}", .known.join(", "))]
+pub struct UnknownTool {
+    /// What was asked for.
+    pub name: String,
+    /// What there is.
+    pub known: Vec<&'static str>,
+}
+
+impl Offer {
+    /// The named tools in the order of the table; all of them when none is named.
+    pub(super) fn new(names: &[String], limits: &Limits) -> Result<Self, UnknownTool> {
+        let known = || TOOLS.iter().map(|tool| tool.name);
+        if let Some(name) = names.iter().find(|name| known().all(|known| known != *name)) {
+            return Err(UnknownTool { name: name.clone(), known: known().collect() });
+        }
+        let is_chosen = |tool: &&Tool| names.is_empty() || names.iter().any(|name| name == tool.name);
+        Ok(Offer(TOOLS.iter().filter(is_chosen).map(|tool| Offered::new(tool, limits)).collect()))
+    }
+
+    /// The tool of a name that a client sent.
+    pub(super) fn find(&self, name: &str) -> Result<&Offered, ErrorData> {
+        self.0.iter().find(|offered| offered.tool.name == name).ok_or_else(|| {
+            let known = self.0.iter().map(|offered| offered.tool.name).collect();
+            ErrorData::invalid_params(UnknownTool { name: name.to_owned(), known }.to_string(), None)
+        })
+    }
+
+    /// What is advertised.
+    pub(super) fn advertised(&self) -> impl Iterator<Item = &rmcp::model::Tool> {
+        self.0.iter().map(|offered| &offered.advertised)
+    }
+}
+
+impl Offered {
+    fn new(tool: &'static Tool, limits: &Limits) -> Self {
+        let params = (tool.params)(limits);
+        let schema = Arc::new(params::input_schema(&params));
+        let advertised = rmcp::model::Tool::new(tool.name, tool.description, schema)
+            .with_title(tool.title)
+            .with_annotations((tool.annotations)());
+        Offered { tool, params, advertised }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn offer(names: &[&str]) -> Result<Offer, UnknownTool> {
+        let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+        let limits =
+            Limits { default_timeout: Duration::from_secs(30), max_timeout: Duration::from_secs(600) };
+        Offer::new(&names, &limits)
+    }
+
+    fn names(offer: &Offer) -> Vec<&str> {
+        offer.advertised().map(|tool| tool.name.as_ref()).collect()
+    }
+
+    #[test]
+    fn all_tools_are_offered_unless_some_are_named() {
+        assert_eq!(names(&offer(&[]).expect("all")), crate::tool_names());
+        assert_eq!(names(&offer(&["execute_process"]).expect("one")), ["execute_process"]);
+    }
+
+    #[test]
+    fn an_unknown_tool_is_an_error_that_names_it_and_the_known_ones() {
+        let error = offer(&["execute_process", "shel"]).expect_err("unknown").to_string();
+        assert_eq!(error, "there is no tool \"shel\"; the tools are execute_command, execute_process");
+    }
+
+    #[test]
+    fn a_tool_that_is_not_offered_is_a_protocol_error() {
+        let error = offer(&["execute_process"])
+            .expect("one")
+            .find("execute_command")
+            .map(|_| ())
+            .expect_err("hidden");
+        assert_eq!(error.code.0, -32602);
+        assert_eq!(error.message, "there is no tool \"execute_command\"; the tools are execute_process");
+    }
+
+    #[test]
+    fn the_tools_are_advertised_in_full() {
+        insta::assert_json_snapshot!(offer(&[]).expect("all").advertised().collect::<Vec<_>>());
+    }
+}

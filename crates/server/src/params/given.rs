@@ -1,0 +1,85 @@
+//! Arguments that were checked.
+
+use std::collections::HashMap;
+
+use serde_json::{Number, Value};
+
+use super::{Kind, Need, Param};
+
+/// Arguments that were checked: every value is of its parameter's kind, and defaults are filled in.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    texts: HashMap<&'static str, String>,
+    lists: HashMap<&'static str, Vec<String>>,
+    integers: HashMap<&'static str, u64>,
+}
+
+impl Given {
+    /// A string, where the caller gave one.
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        self.texts.remove(name)
+    }
+
+    /// A required string.
+    pub(crate) fn word(&mut self, name: &str) -> String {
+        self.texts.remove(name).unwrap_or_default()
+    }
+
+    /// A list of strings.
+    pub(crate) fn texts(&mut self, name: &str) -> Vec<String> {
+        self.lists.remove(name).unwrap_or_default()
+    }
+
+    /// A whole number.
+    pub(crate) fn integer(&self, name: &str) -> u64 {
+        self.integers.get(name).copied().unwrap_or_default()
+    }
+
+    pub(super) fn take(&mut self, param: &Param, value: Option<Value>) -> Result<(), String> {
+        let Some(value) = value else {
+            if param.need == Need::Required {
+                return Err(param.missing());
+            }
+            if let Kind::Integer { default, .. } = param.kind {
+                self.integers.insert(param.name, default);
+            }
+            return Ok(());
+        };
+        match (param.kind, value) {
+            (Kind::Word, Value::String(text)) if text.is_empty() => Err(param.wrong(&Value::String(text))),
+            (Kind::Text | Kind::Word, Value::String(text)) => {
+                self.texts.insert(param.name, text);
+                Ok(())
+            }
+            (Kind::TextList, Value::Array(items)) => {
+                self.lists.insert(param.name, strings(items).map_err(|items| param.wrong(&items))?);
+                Ok(())
+            }
+            (Kind::Integer { min, max, .. }, Value::Number(number)) => {
+                let whole = whole(&number).filter(|value| (min..=max).contains(value));
+                self.integers.insert(param.name, whole.ok_or_else(|| param.wrong(&Value::Number(number)))?);
+                Ok(())
+            }
+            (_, value) => Err(param.wrong(&value)),
+        }
+    }
+}
+
+fn strings(items: Vec<Value>) -> Result<Vec<String>, Value> {
+    if !items.iter().all(Value::is_string) {
+        return Err(Value::Array(items));
+    }
+    let text = |item| if let Value::String(text) = item { Some(text) } else { None };
+    Ok(items.into_iter().filter_map(text).collect())
+}
+
+/// A number that stands for a whole one: JSON Schema counts 1000.0 as an integer.
+fn whole(number: &Number) -> Option<u64> {
+    /// Above this, neighbouring doubles are further than 1 apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    number.as_u64().or_else(|| {
+        let float = number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..=EXACT).contains(float))?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
+        Some(float as u64)
+    })
+}

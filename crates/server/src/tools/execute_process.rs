@@ -1,0 +1,42 @@
+//! `execute_process`: a program and its arguments, with no shell between.
+
+use runward_model::{Argv, Caller, Request, Work};
+
+use super::{Limits, Tool, running};
+use crate::params::{Given, Kind, Need, Param};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "execute_process",
+    title: "Run a program with arguments",
+    description: "Run one program with a list of arguments, without a shell: every argument reaches the program \
+        exactly as given, so nothing needs quoting or escaping and nothing is expanded. \
+        Prefer this for a single program, above all when arguments hold spaces, quotes, `$` or text from elsewhere. \
+        For pipes, redirections, globs or several commands use execute_command. \
+        It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
+        The program must be allowed by the operator; a refusal says which are.",
+    annotations: running::annotations,
+    params,
+    decode,
+    encode: running::encode,
+};
+
+fn params(limits: &Limits) -> Vec<Param> {
+    let file = Param {
+        name: "file",
+        kind: Kind::Word,
+        need: Need::Required,
+        description: "The program: a name to look up on PATH, such as `git`, or a path.",
+    };
+    let args = Param {
+        name: "args",
+        kind: Kind::TextList,
+        need: Need::Optional,
+        description: "Its arguments, one string each, without the program itself: [\"log\", \"--oneline\"].",
+    };
+    [file, args].into_iter().chain(running::surroundings(limits)).collect()
+}
+
+fn decode(mut given: Given, caller: Caller) -> Request {
+    let argv = Argv { file: given.word("file"), args: given.texts("args") };
+    running::request(Work::Argv(argv), given, caller)
+}

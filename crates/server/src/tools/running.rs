@@ -1,0 +1,68 @@
+//! What the tools that run one command to its end have in common.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rmcp::model::ToolAnnotations;
+use runward_model::{Caller, Ending, Request, View, Work};
+
+use super::{Limits, Reply};
+use crate::params::{Given, Kind, Need, Param};
+use crate::yaml;
+
+/// A command may do anything: it may destroy, reach out, and do something else the second time.
+pub(super) fn annotations() -> ToolAnnotations {
+    ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true)
+}
+
+/// Where the command runs, what it reads and how long it may take.
+pub(super) fn surroundings(limits: &Limits) -> [Param; 3] {
+    [
+        Param {
+            name: "cwd",
+            kind: Kind::Text,
+            need: Need::Optional,
+            description: "Directory to run in, absolute or relative to the server's own directory. \
+                Left out or empty: the server's own directory.",
+        },
+        Param {
+            name: "input",
+            kind: Kind::Text,
+            need: Need::Optional,
+            description: "Text for standard input, which is closed after it. Left out: standard input is empty.",
+        },
+        Param {
+            name: "timeout_ms",
+            kind: Kind::Integer {
+                min: 1,
+                max: milliseconds(limits.max_timeout),
+                default: milliseconds(limits.default_timeout.min(limits.max_timeout)),
+            },
+            need: Need::Optional,
+            description: "Milliseconds after which the command and everything that it started is stopped. \
+                Raise it for builds, tests and downloads.",
+        },
+    ]
+}
+
+/// A request for some work in the surroundings that the caller gave.
+pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
+    Request {
+        caller,
+        work,
+        cwd: given.text("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
+        input: given.text("input").map(String::into_bytes),
+        timeout: Duration::from_millis(given.integer("timeout_ms")),
+    }
+}
+
+/// The end of a command as a YAML mapping. Only a command that was stopped or lost has failed.
+pub(super) fn encode(view: &View) -> Reply {
+    let failed = view.outcome.stopped.is_some() || view.outcome.ending == Ending::Lost;
+    let text = yaml::reply(view);
+    if failed { Reply::Failed(text) } else { Reply::Ran(text) }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).max(1)
+}

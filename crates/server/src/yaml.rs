@@ -1,0 +1,109 @@
+//! The end of a command as a YAML mapping, written straight into one string.
+//!
+//! Every output parses back to exactly the same text, by YAML 1.1 and 1.2 parsers alike.
+
+mod scalar;
+mod text;
+
+use std::fmt::Write as _;
+
+use runward_model::{Captured, Ending, Outcome, StopReason, Stream, View};
+
+use scalar::Scalar;
+use text::Text;
+
+/// More than everything beside the outputs takes.
+const ROOM_FOR_NOTES: usize = 1024;
+
+/// The mapping: `exit_code`, `stdout`, `stderr`, then what else there is to know.
+pub(crate) fn reply(view: &View) -> String {
+    let (stdout, stderr) = (Text::of(&view.stdout), Text::of(&view.stderr));
+    let (stdout_scalar, stderr_scalar) = (Scalar::of(&stdout), Scalar::of(&stderr));
+    let room = stdout_scalar.size() + stderr_scalar.size() + ROOM_FOR_NOTES;
+
+    let mut out = String::with_capacity(room);
+    let _ = writeln!(out, "exit_code: {}", view.outcome.exit_code());
+    out.push_str("stdout: ");
+    stdout_scalar.write(&mut out);
+    out.push_str("stderr: ");
+    stderr_scalar.write(&mut out);
+    ending(&mut out, &view.outcome);
+    missing(&mut out, &stdout, &stderr);
+    leftovers(&mut out, &view.outcome);
+    out
+}
+
+/// Two outputs as a reply shows them, for programs that test the format.
+pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
+    let captured = |head| Captured { head, missing: 0, tail: Vec::new() };
+    let outcome = Outcome {
+        ending: Ending::Exited(0),
+        stopped: None,
+        wall: std::time::Duration::ZERO,
+        usage: runward_model::Usage::default(),
+        tree: runward_model::Tree::default(),
+        output_cut: false,
+    };
+    reply(&View { outcome, stdout: captured(stdout), stderr: captured(stderr) })
+}
+
+fn ending(out: &mut String, outcome: &Outcome) {
+    if let Ending::Signaled(signal) = outcome.ending {
+        entry(out, "signal", &signal.to_string());
+    }
+    if let Some(reason) = outcome.stopped {
+        entry(out, "error", &reason.to_string());
+    } else if outcome.ending == Ending::Lost {
+        entry(out, "error", "Nobody saw how it ended, since the runner was killed. Its processes were ended");
+    }
+    if let Some(StopReason::TimedOut(_)) = outcome.stopped {
+        entry(
+            out,
+            "hint",
+            "It may have waited for input. Give it input, or a larger timeout_ms if it needs longer",
+        );
+    }
+}
+
+fn missing(out: &mut String, stdout: &Text<'_>, stderr: &Text<'_>) {
+    let texts = [(Stream::Stdout, stdout), (Stream::Stderr, stderr)];
+    for (stream, text) in texts.iter().filter(|(_, text)| text.missing() > 0) {
+        let _ = writeln!(out, "{}_missing_bytes: {}", stream.name(), text.missing());
+    }
+    let invalid: Vec<_> =
+        texts.iter().filter(|(_, text)| text.is_lossy()).map(|(stream, _)| stream.name()).collect();
+    if !invalid.is_empty() {
+        let _ = writeln!(out, "invalid_utf8: [{}]", invalid.join(", "));
+    }
+}
+
+fn leftovers(out: &mut String, outcome: &Outcome) {
+    match outcome.tree.ended {
+        0 => {}
+        1 => entry(out, "background", "1 process that was still running was ended"),
+        count => entry(out, "background", &format!("{count} processes that were still running were ended")),
+    }
+    if !outcome.tree.survivors.is_empty() {
+        let pids: Vec<_> = outcome.tree.survivors.iter().map(ToString::to_string).collect();
+        let _ = writeln!(out, "survivors: [{}]", pids.join(", "));
+    }
+    if outcome.output_cut {
+        entry(
+            out,
+            "note",
+            "Something still held the output open after the end, so some of it may be missing",
+        );
+    }
+}
+
+/// One entry in words of our own, which are plain scalars: letters, digits, spaces and inner punctuation.
+fn entry(out: &mut String, key: &str, words: &str) {
+    debug_assert!(
+        words.chars().all(|letter| letter.is_ascii_alphanumeric() || " ,._-".contains(letter)),
+        "not plain: {words}"
+    );
+    let _ = writeln!(out, "{key}: {words}");
+}
+
+#[cfg(test)]
+mod tests;

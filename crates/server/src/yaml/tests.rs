@@ -1,0 +1,131 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use runward_model::{Signal, Tree, Usage};
+
+use super::*;
+
+fn view(stdout: &[u8], stderr: &[u8]) -> View {
+    let captured = |bytes: &[u8]| Captured { head: bytes.to_vec(), missing: 0, tail: Vec::new() };
+    let outcome = Outcome {
+        ending: Ending::Exited(0),
+        stopped: None,
+        wall: Duration::ZERO,
+        usage: Usage::default(),
+        tree: Tree::default(),
+        output_cut: false,
+    };
+    View { outcome, stdout: captured(stdout), stderr: captured(stderr) }
+}
+
+#[test]
+fn an_ordinary_output_is_a_literal_block() {
+    insta::assert_snapshot!(reply(&view(b"one\n\n  two: \"2\"\n", b"")), @r#"
+    exit_code: 0
+    stdout: |
+      one
+
+        two: "2"
+    stderr: ''
+    "#);
+}
+
+#[test]
+fn trailing_newlines_choose_the_chomping() {
+    let stdout = |bytes| reply(&view(bytes, b"")).lines().nth(1).unwrap_or_default().to_owned();
+    assert_eq!(stdout(b"a"), "stdout: |-");
+    assert_eq!(stdout(b"a\n"), "stdout: |");
+    assert_eq!(stdout(b"a\n\n"), "stdout: |+");
+    assert_eq!(stdout(b"  a\n"), "stdout: |2");
+    assert_eq!(stdout(b"\n"), "stdout: \"\\n\"");
+}
+
+#[test]
+fn what_a_block_cannot_hold_is_quoted() {
+    let stdout = "a\r\nb\u{7}\u{1}\u{85}\u{2028}\u{FEFF}\u{FFFF}\"\\é\n";
+    insta::assert_snapshot!(reply(&view(stdout.as_bytes(), b"x\xFF")), @r#"
+    exit_code: 0
+    stdout: "a\r\nb\a\x01\x85\u2028\uFEFF\uFFFF\"\\é\n"
+    stderr: |-
+      x�
+    invalid_utf8: [stderr]
+    "#);
+}
+
+#[test]
+fn everything_that_applies_is_said() {
+    let mut view = view(b"out", b"");
+    view.stdout.missing = 1_234_567;
+    view.stdout.tail = b"end\n".to_vec();
+    view.outcome.ending = Ending::Signaled(Signal::KILL);
+    view.outcome.stopped = Some(StopReason::TimedOut(Duration::from_millis(700)));
+    view.outcome.tree = Tree { ended: 2, survivors: vec![12, 13], ..Tree::default() };
+    view.outcome.output_cut = true;
+    insta::assert_snapshot!(reply(&view), @r"
+    exit_code: 124
+    stdout: |
+      out
+      ... 1234567 bytes missing ...
+      end
+    stderr: ''
+    signal: SIGKILL
+    error: Timed out after 700ms
+    hint: It may have waited for input. Give it input, or a larger timeout_ms if it needs longer
+    stdout_missing_bytes: 1234567
+    background: 2 processes that were still running were ended
+    survivors: [12, 13]
+    note: Something still held the output open after the end, so some of it may be missing
+    ");
+}
+
+#[test]
+fn a_lost_command_says_so() {
+    let mut view = view(b"", b"");
+    view.outcome.ending = Ending::Lost;
+    assert!(reply(&view).contains("exit_code: 255\n"));
+    assert!(reply(&view).contains("\nerror: Nobody saw"));
+}
+
+fn awkward() -> impl Strategy<Value = String> {
+    let letters = prop_oneof![
+        Just('\n'),
+        Just(' '),
+        Just('\t'),
+        Just('a'),
+        Just('-'),
+        Just('#'),
+        Just(':'),
+        Just('"'),
+        Just('\\'),
+        Just('\r'),
+        Just('\u{85}'),
+        Just('\u{2028}'),
+        Just('\u{FEFF}'),
+        Just('€'),
+        any::<char>(),
+    ];
+    proptest::collection::vec(letters, 0..24).prop_map(String::from_iter)
+}
+
+proptest! {
+    #[test]
+    fn the_room_is_measured_before_it_is_filled(stdout in awkward(), stderr in awkward()) {
+        let view = view(stdout.as_bytes(), stderr.as_bytes());
+        let text = Text::of(&view.stdout);
+        let scalar = Scalar::of(&text);
+        let mut out = String::new();
+        scalar.write(&mut out);
+        prop_assert!(out.len() <= scalar.size(), "{} > {}: {out:?}", out.len(), scalar.size());
+    }
+
+    #[test]
+    fn every_line_of_a_reply_is_a_key_or_indented_or_empty(stdout in awkward(), stderr in awkward()) {
+        let reply = reply(&view(stdout.as_bytes(), stderr.as_bytes()));
+        let keys: Vec<_> = reply
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with("  "))
+            .map(|line| line.split(':').next().unwrap_or_default())
+            .collect();
+        prop_assert_eq!(keys, ["exit_code", "stdout", "stderr"]);
+    }
+}
