@@ -1,0 +1,105 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser};
+
+use crate::config::Flag;
+use crate::help;
+
+/// Run commands for agents, scripts and people, under rules you can read.
+#[derive(Debug, Parser)]
+#[command(name = "runward", version, max_term_width = 100, after_help = help::first_steps())]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) subcommand: Option<Subcommand>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What every subcommand takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Common {
+    #[arg(help = "Read settings from this file [env: RUNWARD_CONFIG]")]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Write log lines as text or json
+    #[arg(long, value_name = "FORMAT", global = true)]
+    pub(crate) log_format: Option<String>,
+}
+
+/// What the program can do.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Subcommand {
+    /// Serve MCP on standard input and output, for a client that starts this program
+    #[command(after_help = help::STDIO)]
+    Stdio(Stdio),
+    /// Serve MCP over HTTP at /mcp
+    #[command(after_help = help::SERVE)]
+    Serve(Serve),
+    /// Say whether a command may run and why; nothing is executed
+    #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
+    Check(Check),
+}
+
+/// What `stdio` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Stdio {
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+}
+
+/// What `serve` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Serve {
+    #[arg(help = "Listen here; port 0 takes a free one [env: MCP_BIND_ADDR]")]
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) bind: Option<String>,
+    #[command(flatten)]
+    pub(crate) tools: Tools,
+}
+
+/// What `check` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Check {
+    /// Answer with JSON: decision, reason, and the same for each command
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Judge as if the caller had asked for this working directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// One argument is a command line; several are a program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// Which tools are offered.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Tools {
+    #[arg(help = "Offer only these tools, separated by commas [env: RUNWARD_TOOLS]")]
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) tools: Option<String>,
+}
+
+impl Common {
+    /// The settings that these flags set.
+    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+        self.log_format.iter().map(|format| ("--log-format", "log.format", format.as_str())).collect()
+    }
+}
+
+impl Serve {
+    /// The settings that these flags set.
+    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+        let bind = self.bind.iter().map(|bind| ("--bind", "http.bind", bind.as_str()));
+        bind.chain(self.tools.flags()).collect()
+    }
+}
+
+impl Tools {
+    /// The settings that these flags set.
+    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+        self.tools.iter().map(|tools| ("--tools", "tools", tools.as_str())).collect()
+    }
+}

@@ -1,0 +1,64 @@
+//! Which file, if any.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+
+/// The configuration file's path and text: the one that was named, else the one in the usual place if there is one.
+pub(crate) fn read(
+    named: Option<&Path>,
+    lookup: impl Fn(&str) -> Option<OsString>,
+) -> Result<Option<(PathBuf, String)>, Error> {
+    let variable = lookup("RUNWARD_CONFIG").filter(|path| !path.is_empty());
+    if let Some(path) = named {
+        return text(path.into(), "named by --config").map(Some);
+    }
+    if let Some(path) = variable {
+        return text(path.into(), "named by RUNWARD_CONFIG").map(Some);
+    }
+    let Some(path) = usual_place(lookup) else { return Ok(None) };
+    match text(path, "found in the usual place") {
+        Err(Error::Unreadable { source, .. }) if is_absent(source.kind()) => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+fn text(path: PathBuf, chosen_by: &'static str) -> Result<(PathBuf, String), Error> {
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok((path, text)),
+        Err(source) => Err(Error::Unreadable { path, chosen_by, source }),
+    }
+}
+
+/// `$XDG_CONFIG_HOME`, where it is absolute as its specification demands, else `~/.config`.
+fn usual_place(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let directory =
+        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))?;
+    Some(directory.join("runward/config.toml"))
+}
+
+fn is_absent(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        usual_place(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+    }
+
+    #[test]
+    fn the_usual_place_follows_xdg_then_home() {
+        let both = [("XDG_CONFIG_HOME", "/x"), ("HOME", "/home/me")];
+        assert_eq!(place(&both), Some("/x/runward/config.toml".into()));
+        let relative = [("XDG_CONFIG_HOME", "x"), ("HOME", "/home/me")];
+        assert_eq!(place(&relative), Some("/home/me/.config/runward/config.toml".into()));
+        assert_eq!(place(&[]), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! What the program is told: embedded defaults, then a file, then the environment, then flags.
+//!
+//! `config/default.toml` is the reference. A key exists because it stands there, its kind is the kind of its
+//! default, and [`Config`] is what remains when every layer is on and every value is checked.
+
+mod environment;
+mod error;
+mod file;
+mod origin;
+mod read;
+mod sections;
+mod settings;
+mod units;
+mod value;
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(crate) use error::Error;
+pub(crate) use origin::Origin;
+use settings::Settings;
+
+/// What the program is told, checked; nothing in it is optional.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// The tools to offer; empty offers all.
+    pub(crate) tools: Vec<String>,
+    pub(crate) policy: Policy,
+    pub(crate) limits: Limits,
+    pub(crate) http: Http,
+    /// How often a silent command reports that it is alive.
+    pub(crate) heartbeat: Duration,
+    pub(crate) containment: Containment,
+    pub(crate) log: Log,
+}
+
+/// What may run, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Policy {
+    pub(crate) allowed_commands: Vec<String>,
+    /// As written: they are resolved for each call, so that one that vanishes refuses the call.
+    pub(crate) cwd_roots: Vec<PathBuf>,
+}
+
+/// How long and how much.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) default_timeout: Duration,
+    pub(crate) max_timeout: Duration,
+    pub(crate) output: usize,
+    pub(crate) sessions: usize,
+    pub(crate) kill_grace: Duration,
+    pub(crate) shutdown_grace: Duration,
+    pub(crate) drain_grace: Duration,
+}
+
+/// How HTTP is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Http {
+    pub(crate) bind: SocketAddr,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) allowed_origins: Vec<String>,
+    pub(crate) max_body: usize,
+}
+
+/// What shall hold process trees together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Containment {
+    /// The strongest that this host offers.
+    Auto,
+    /// This one, or nothing runs.
+    Only(runward_model::Containment),
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Log {
+    pub(crate) format: LogFormat,
+    /// In the filter language of `tracing`.
+    pub(crate) filter: String,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// A flag that sets a setting: its name, the setting's key, the text given.
+pub(crate) type Flag<'a> = (&'static str, &'static str, &'a str);
+
+impl Config {
+    /// Reads every layer of this process. `file` is what `--config` named.
+    pub(crate) fn load(file: Option<&Path>, flags: &[Flag<'_>]) -> Result<Self, Error> {
+        Self::from_layers(file, |name| std::env::var_os(name), flags)
+    }
+
+    fn from_layers(
+        file: Option<&Path>,
+        lookup: impl Fn(&str) -> Option<OsString>,
+        flags: &[Flag<'_>],
+    ) -> Result<Self, Error> {
+        let mut settings = Settings::defaults()?;
+        if let Some((path, text)) = file::read(file, &lookup)? {
+            settings.apply_file(&path, &text)?;
+        }
+        settings.apply_environment(&lookup)?;
+        for (flag, key, text) in flags {
+            settings.apply_flag(flag, key, text)?;
+        }
+        Config::read(&mut settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_of_the_reference_is_read() {
+        let mut settings = Settings::defaults().unwrap();
+        Config::read(&mut settings).unwrap();
+        assert_eq!(settings.keys().collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+
+    fn with(variables: &[(&str, &str)]) -> Result<Config, String> {
+        let lookup =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
+        Config::from_layers(None, lookup, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn without_any_layer_the_defaults_hold() {
+        let config = with(&[]).unwrap();
+        assert_eq!(config.limits.default_timeout, Duration::from_secs(30));
+        assert_eq!(config.limits.max_timeout, Duration::from_mins(10));
+        assert_eq!(config.limits.output, 1 << 20);
+        assert_eq!(config.http.bind, "127.0.0.1:8000".parse().unwrap());
+        assert_eq!(config.policy, Policy { allowed_commands: vec![], cwd_roots: vec![] });
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset_where_it_would_lift_a_restriction() {
+        let mut settings = Settings::defaults().unwrap();
+        let file = "policy = { allowed_commands = ['ls'], cwd_roots = ['/srv'] }";
+        settings.apply_file(Path::new("x.toml"), file).unwrap();
+        settings.apply_environment(|_| Some(OsString::new())).unwrap();
+        let config = Config::read(&mut settings).unwrap();
+        assert_eq!(config.policy, Policy { allowed_commands: vec![], cwd_roots: vec!["/srv".into()] });
+    }
+
+    #[test]
+    fn bounds_are_part_of_the_message() {
+        let out_of_bounds = [
+            ("RUNWARD_LIMITS_DEFAULT_TIMEOUT", "0s", "0ms is out of bounds; it takes 1ms to 24h"),
+            ("RUNWARD_LIMITS_OUTPUT", "3GiB", "3GiB is out of bounds; it takes 1KiB to 256MiB"),
+            ("RUNWARD_LIMITS_SESSIONS", "0", "0 is out of bounds; it takes 1 to 4096"),
+            ("RUNWARD_LIMITS_SESSIONS", "-3", "-3 is out of bounds; it takes 1 to 4096"),
+            ("RUNWARD_LIMITS_KILL_GRACE", "2m", "2m is out of bounds; it takes 0ms to 1m"),
+        ];
+        for (name, value, message) in out_of_bounds {
+            assert_eq!(with(&[(name, value)]).unwrap_err(), format!("{name}: {message}"));
+        }
+    }
+
+    #[test]
+    fn the_default_timeout_is_at_most_the_longest_one() {
+        let message = with(&[("RUNWARD_LIMITS_MAX_TIMEOUT", "5s")]).unwrap_err();
+        let what = "limits.default_timeout (30s) is longer than limits.max_timeout (5s); change either";
+        assert_eq!(message, format!("RUNWARD_LIMITS_MAX_TIMEOUT: {what}"));
+        let message = with(&[("RUNWARD_LIMITS_DEFAULT_TIMEOUT", "1h")]).unwrap_err();
+        assert!(
+            message.starts_with("RUNWARD_LIMITS_DEFAULT_TIMEOUT: limits.default_timeout (1h)"),
+            "{message}"
+        );
+    }
+}

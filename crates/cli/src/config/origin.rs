@@ -1,0 +1,45 @@
+//! Where a value came from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a value came from, as error messages name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The embedded defaults.
+    Default {
+        /// Which setting.
+        key: String,
+    },
+    /// The configuration file.
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// Which setting.
+        key: String,
+    },
+    /// An environment variable.
+    Variable(String),
+    /// A flag of the command line.
+    Flag(&'static str),
+}
+
+impl Origin {
+    /// Whether nobody chose the value.
+    pub(crate) const fn is_default(&self) -> bool {
+        matches!(self, Origin::Default { .. })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default { key } => write!(f, "built-in default of {key}"),
+            Origin::File { path, line, key } => write!(f, "{}:{line}: {key}", path.display()),
+            Origin::Variable(name) => f.write_str(name),
+            Origin::Flag(name) => f.write_str(name),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! From settings to the sections of the configuration, with their bounds.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tracing_subscriber::EnvFilter;
+
+use super::error::Error;
+use super::settings::Settings;
+use super::{Config, Containment, Http, Limits, Log, LogFormat, Policy, units};
+
+/// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
+const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
+
+impl Config {
+    /// Takes every setting and checks it.
+    pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let heartbeat = Duration::from_secs(1)..=Duration::from_mins(10);
+        Ok(Config {
+            tools: read_tools(settings)?,
+            policy: Policy::read(settings)?,
+            limits: Limits::read(settings)?,
+            http: Http::read(settings)?,
+            heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
+            containment: read_containment(settings)?,
+            log: Log::read(settings)?,
+        })
+    }
+}
+
+impl Policy {
+    fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let (allowed_commands, origin) = settings.list("policy.allowed_commands")?;
+        if let Some(entry) = allowed_commands.iter().find(|entry| entry.contains(',')) {
+            let what = format!("{entry:?} holds a comma; write one command an entry");
+            return Err(Error::setting(&origin, what));
+        }
+        let (cwd_roots, _) = settings.list("policy.cwd_roots")?;
+        Ok(Policy { allowed_commands, cwd_roots: cwd_roots.into_iter().map(PathBuf::from).collect() })
+    }
+}
+
+impl Limits {
+    fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let grace = Duration::ZERO..=Duration::from_mins(1);
+        let (default_timeout, max_timeout) = read_timeouts(settings)?;
+        Ok(Limits {
+            default_timeout,
+            max_timeout,
+            output: settings.size("limits.output", SIZES)?,
+            sessions: settings.count("limits.sessions", 1..=4096)?,
+            kill_grace: settings.duration("limits.kill_grace", grace.clone())?,
+            shutdown_grace: settings.duration("limits.shutdown_grace", grace.clone())?,
+            drain_grace: settings.duration("limits.drain_grace", grace)?,
+        })
+    }
+}
+
+impl Http {
+    fn read(settings: &mut Settings) -> Result<Self, Error> {
+        Ok(Http {
+            bind: settings.address("http.bind")?,
+            allowed_hosts: settings.list("http.allowed_hosts")?.0,
+            allowed_origins: settings.list("http.allowed_origins")?.0,
+            max_body: settings.size("http.max_body", SIZES)?,
+        })
+    }
+}
+
+impl Log {
+    fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+        let format = settings.choice("log.format", &formats)?;
+        let (filter, origin) = settings.text("log.filter")?;
+        EnvFilter::try_new(&filter).map_err(|error| {
+            let what = "is not a log filter; write a level such as \"info\", or levels by part such as \"info,rmcp=off\"";
+            Error::setting(&origin, format!("{filter:?} {what} ({error})"))
+        })?;
+        Ok(Log { format, filter })
+    }
+}
+
+fn read_timeouts(settings: &mut Settings) -> Result<(Duration, Duration), Error> {
+    let bounds = Duration::from_millis(1)..=Duration::from_hours(24);
+    let (default, default_origin) = settings.duration_from("limits.default_timeout", bounds.clone())?;
+    let (max, max_origin) = settings.duration_from("limits.max_timeout", bounds)?;
+    if default <= max {
+        return Ok((default, max));
+    }
+    let origin = if default_origin.is_default() { max_origin } else { default_origin };
+    let (default, max) = (units::show_duration(default), units::show_duration(max));
+    let what = format!(
+        "limits.default_timeout ({default}) is longer than limits.max_timeout ({max}); change either"
+    );
+    Err(Error::setting(&origin, what))
+}
+
+fn read_tools(settings: &mut Settings) -> Result<Vec<String>, Error> {
+    let (tools, origin) = settings.list("tools")?;
+    let known = runward_server::tool_names();
+    match tools.iter().find(|tool| !known.contains(&tool.as_str())) {
+        None => Ok(tools),
+        Some(unknown) => {
+            let what = format!("there is no tool {unknown:?}; the tools are {}", known.join(", "));
+            Err(Error::setting(&origin, what))
+        }
+    }
+}
+
+fn read_containment(settings: &mut Settings) -> Result<Containment, Error> {
+    use runward_model::Containment::{Cgroup, Keeper, Namespace};
+    let choices = [
+        ("auto", Containment::Auto),
+        ("cgroup", Containment::Only(Cgroup)),
+        ("namespace", Containment::Only(Namespace)),
+        ("keeper", Containment::Only(Keeper)),
+    ];
+    settings.choice("process.containment", &choices)
+}

@@ -1,0 +1,170 @@
+//! The layers, put on top of each other.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::environment::{empty_counts, variable};
+use super::error::Error;
+use super::origin::Origin;
+use super::value::Value;
+
+/// The reference: every setting that exists, its kind and its default.
+const DEFAULTS: &str = include_str!("../../../../config/default.toml");
+
+/// Every setting by its key, such as `limits.output`, with the value that won so far.
+#[derive(Debug)]
+pub(crate) struct Settings(BTreeMap<String, Setting>);
+
+/// A value and where it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+impl Settings {
+    /// The first layer.
+    pub(crate) fn defaults() -> Result<Self, Error> {
+        let document = parse(DEFAULTS, Path::new("config/default.toml"))?;
+        let mut settings = Settings(BTreeMap::new());
+        settings.collect_defaults(document.get_ref(), "")?;
+        Ok(settings)
+    }
+
+    fn collect_defaults(&mut self, table: &DeTable<'_>, section: &str) -> Result<(), Error> {
+        for (name, value) in table {
+            let key = key_in(section, name.get_ref());
+            if let DeValue::Table(inside) = value.get_ref() {
+                self.collect_defaults(inside, &key)?;
+                continue;
+            }
+            let origin = Origin::Default { key: key.clone() };
+            let value =
+                Value::from_toml(value.get_ref(), None).map_err(|what| Error::setting(&origin, what))?;
+            self.0.insert(key, Setting { value, origin });
+        }
+        Ok(())
+    }
+
+    /// The second layer: the text of a file.
+    pub(crate) fn apply_file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
+        let document = parse(text, path)?;
+        self.apply_table(document.get_ref(), "", &Source { path, text })
+    }
+
+    fn apply_table(&mut self, table: &DeTable<'_>, section: &str, source: &Source<'_>) -> Result<(), Error> {
+        for (name, value) in table {
+            let key = key_in(section, name.get_ref());
+            let origin = source.origin(name.span().start, &key);
+            if let Some(setting) = self.0.get_mut(&key) {
+                let read = Value::from_toml(value.get_ref(), Some(&setting.value));
+                let value = read.map_err(|what| Error::setting(&origin, what))?;
+                *setting = Setting { value, origin };
+            } else if !self.is_section(&key) {
+                return Err(Error::setting(&origin, self.unknown(&key)));
+            } else if let DeValue::Table(inside) = value.get_ref() {
+                self.apply_table(inside, &key, source)?;
+            } else {
+                let what =
+                    format!("this is a section; write [{key}] on a line of its own and its settings below");
+                return Err(Error::setting(&origin, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The third layer: variables of the environment.
+    pub(crate) fn apply_environment(
+        &mut self,
+        lookup: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<(), Error> {
+        for (key, setting) in &mut self.0 {
+            let name = variable(key);
+            let Some(text) = lookup(&name) else { continue };
+            let origin = Origin::Variable(name);
+            let text = text.to_str().ok_or_else(|| Error::setting(&origin, "the value is not UTF-8 text"))?;
+            if text.trim().is_empty() && !empty_counts(key) {
+                continue;
+            }
+            setting.replace(text, origin)?;
+        }
+        Ok(())
+    }
+
+    /// The last layer: one flag of the command line.
+    pub(crate) fn apply_flag(&mut self, flag: &'static str, key: &str, text: &str) -> Result<(), Error> {
+        let origin = Origin::Flag(flag);
+        match self.0.get_mut(key) {
+            Some(setting) => setting.replace(text, origin),
+            None => Err(Error::setting(&origin, self.unknown(key))),
+        }
+    }
+
+    /// Takes a setting out, so that what nobody reads can be seen to remain.
+    pub(crate) fn take(&mut self, key: &str) -> Result<Setting, Error> {
+        let absent = || Error::setting(&Origin::Default { key: key.into() }, "there is none");
+        self.0.remove(key).ok_or_else(absent)
+    }
+
+    /// The settings that are left.
+    #[cfg(test)]
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    fn is_section(&self, key: &str) -> bool {
+        self.0.keys().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+    }
+
+    fn unknown(&self, key: &str) -> String {
+        let likeness = |known: &&String| (strsim::jaro_winkler(known, key) * 1000.0).round();
+        let nearest = self.0.keys().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        match nearest.filter(|known| likeness(known) >= 800.0) {
+            Some(near) => format!("there is no such setting; did you mean {near}?"),
+            None => format!("there is no such setting; the settings are {}", self.listed()),
+        }
+    }
+
+    fn listed(&self) -> String {
+        self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Setting {
+    fn replace(&mut self, text: &str, origin: Origin) -> Result<(), Error> {
+        let value = Value::from_text(text, &self.value).map_err(|what| Error::setting(&origin, what))?;
+        *self = Setting { value, origin };
+        Ok(())
+    }
+}
+
+/// A file while it is read.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn origin(&self, offset: usize, key: &str) -> Origin {
+        Origin::File { path: self.path.into(), line: line_at(self.text, offset), key: key.into() }
+    }
+}
+
+fn parse<'a>(text: &'a str, path: &Path) -> Result<toml::Spanned<DeTable<'a>>, Error> {
+    DeTable::parse(text).map_err(|error| Error::Syntax {
+        path: path.into(),
+        line: line_at(text, error.span().map_or(0, |span| span.start)),
+        message: error.message().to_owned(),
+    })
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+fn key_in(section: &str, name: &str) -> String {
+    if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
+}

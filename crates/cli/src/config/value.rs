@@ -1,0 +1,106 @@
+//! What a setting can hold.
+
+use toml::de::DeValue;
+
+/// What a setting can hold, before its meaning is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// Text; durations and sizes too.
+    Text(String),
+    /// A whole number.
+    Number(i64),
+    /// A list of texts.
+    List(Vec<String>),
+}
+
+impl Value {
+    /// Reads a value from a file, which must be of the same kind as the default.
+    pub(crate) fn from_toml(value: &DeValue<'_>, default: Option<&Value>) -> Result<Self, String> {
+        let read = Self::of_any_kind(value);
+        match (read, default) {
+            (Some(value), None) => Ok(value),
+            (Some(value), Some(default)) if value.kind() == default.kind() => Ok(value),
+            (_, default) => {
+                let wanted = default.map_or("text, a whole number or a list of texts", Value::kind);
+                Err(format!("expected {wanted}, found {}", found(value)))
+            }
+        }
+    }
+
+    /// Reads a value from a variable or a flag, as the same kind as the default.
+    pub(crate) fn from_text(text: &str, default: &Value) -> Result<Self, String> {
+        match default {
+            Value::Text(_) => Ok(Value::Text(text.to_owned())),
+            Value::List(_) => Ok(Value::List(split(text))),
+            Value::Number(_) => {
+                let number = text.trim().parse().map_err(|_| format!("{text:?} is not a whole number"))?;
+                Ok(Value::Number(number))
+            }
+        }
+    }
+
+    fn of_any_kind(value: &DeValue<'_>) -> Option<Self> {
+        match value {
+            DeValue::String(text) => Some(Value::Text(text.to_string())),
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::Number)
+            }
+            DeValue::Array(items) => {
+                let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
+                texts.collect::<Option<_>>().map(Value::List)
+            }
+            _ => None,
+        }
+    }
+
+    const fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "text in quotes",
+            Value::Number(_) => "a whole number",
+            Value::List(_) => "a list of texts, such as [\"a\", \"b\"]",
+        }
+    }
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+}
+
+fn found(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list of something else",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_in_a_variable_is_split_at_commas_and_trimmed() {
+        let list = Value::from_text(" ls, cat ,,/opt/a b ", &Value::List(vec![])).unwrap();
+        assert_eq!(list, Value::List(vec!["ls".into(), "cat".into(), "/opt/a b".into()]));
+    }
+
+    #[test]
+    fn a_number_in_a_variable_must_be_one() {
+        assert_eq!(Value::from_text(" 7 ", &Value::Number(0)), Ok(Value::Number(7)));
+        assert_eq!(Value::from_text("many", &Value::Number(0)), Err("\"many\" is not a whole number".into()));
+    }
+
+    #[test]
+    fn a_list_in_a_file_holds_texts_only() {
+        let mixed = DeValue::parse("[\"a\", 1]").unwrap();
+        let message = Value::from_toml(mixed.get_ref(), Some(&Value::List(vec![]))).unwrap_err();
+        assert_eq!(
+            message,
+            "expected a list of texts, such as [\"a\", \"b\"], found a list of something else"
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! How the program ends: the only list of exit codes.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use crate::config::{Error, Origin};
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Success = 0,
+    /// `check` was asked about a command that may not run.
+    Denied = 1,
+    /// The command line of `runward` itself is wrong. `clap` exits with the same number.
+    Usage = 2,
+    /// Something failed that is no matter of configuration.
+    Failed = 70,
+    /// A setting is wrong; the number is `EX_CONFIG` of `sysexits.h`.
+    Config = 78,
+}
+
+/// Every way to end, for `--help`.
+const TABLE: [(Exit, &str); 5] = [
+    (Exit::Success, "done; for `check`, the command is allowed"),
+    (Exit::Denied, "`check` only: the command is not allowed"),
+    (Exit::Usage, "a flag or an argument of runward itself is wrong"),
+    (Exit::Failed, "the server could not start or had to stop; standard error says why"),
+    (Exit::Config, "a setting is wrong; standard error names the file, line and key"),
+];
+
+impl Exit {
+    /// The way to end after an error.
+    pub(crate) fn after(error: &anyhow::Error) -> Self {
+        match error.downcast_ref::<Error>() {
+            Some(Error::Setting { origin: Origin::Flag(_), .. }) => Exit::Usage,
+            Some(_) => Exit::Config,
+            None => Exit::Failed,
+        }
+    }
+
+    /// The table as `--help` shows it.
+    pub(crate) fn table() -> String {
+        TABLE.iter().fold(String::from("Exit codes:"), |mut text, (exit, meaning)| {
+            let _ = write!(text, "\n  {:>2}  {meaning}", *exit as u8);
+            text
+        })
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}

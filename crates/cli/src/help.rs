@@ -1,0 +1,71 @@
+//! The texts below the options in `--help`.
+
+use crate::exit::Exit;
+
+/// What gets a newcomer to a first success.
+const FIRST_STEPS: &str = r#"First steps:
+  Nothing may run until you say what. See what a rule does, without running anything:
+
+      ALLOWED_COMMANDS=ls,cat runward check -- 'ls | cat'
+
+  Then let an MCP client start Runward. With Claude Code:
+
+      claude mcp add runward --env ALLOWED_COMMANDS=ls,cat -- runward stdio
+
+  With clients that are set up by a JSON file:
+
+      {
+        "mcpServers": {
+          "runward": {
+            "command": "runward",
+            "args": ["stdio"],
+            "env": { "ALLOWED_COMMANDS": "ls,cat" }
+          }
+        }
+      }
+
+  Or serve over HTTP, for clients that take a URL (http://127.0.0.1:8000/mcp):
+
+      ALLOWED_COMMANDS=ls,cat runward serve
+
+Settings: built-in defaults, then a file, then variables, then flags.
+  ALLOWED_COMMANDS   what may run: ls,cat or * for everything; empty for nothing
+  ALLOWED_CWD_ROOTS  where it may run: /srv,/home/me/work; empty for anywhere
+  RUNWARD_CONFIG     the file, else ~/.config/runward/config.toml if there is one
+  RUNWARD_TOKEN      the bearer token that HTTP clients must show
+  RUNWARD_LOG        what is logged to standard error, such as info or debug
+"#;
+
+/// Below the options of `stdio`.
+pub(crate) const STDIO: &str = "\
+A client starts this and speaks MCP with it, one JSON message a line. It ends at the end of its \
+input or at SIGTERM, and stops every command that still runs. Log lines go to standard error.";
+
+/// Below the options of `serve`.
+pub(crate) const SERVE: &str = "\
+MCP is at /mcp; GET /healthz answers while the server lives. Once it listens, one line on standard \
+output says where: listening on http://127.0.0.1:8000 (the default). Any address beyond loopback \
+needs a bearer token in RUNWARD_TOKEN.
+
+Example:
+  ALLOWED_COMMANDS=git,cargo runward serve --bind 127.0.0.1:0";
+
+/// How `check` is called.
+pub(crate) const CHECK_USAGE: &str = "\
+runward check [OPTIONS] -- 'COMMAND LINE'
+       runward check [OPTIONS] -- PROGRAM ARGUMENT...";
+
+/// Below the options of `check`.
+pub(crate) const CHECK: &str = "\
+One argument is a command line, read as execute_command reads it: where it has shell syntax, every \
+command inside is judged. Two or more are a program and its arguments, read as execute_process \
+reads them: shell syntax means nothing. Exits 0 when the command is allowed, 1 when it is not.
+
+Examples:
+  ALLOWED_COMMANDS=ls,cat runward check -- 'ls -l | cat'
+  ALLOWED_COMMANDS=ls runward check --json -- ls '*.txt'";
+
+/// Below the options of `runward` itself.
+pub(crate) fn first_steps() -> String {
+    format!("{FIRST_STEPS}\n{}", Exit::table())
+}

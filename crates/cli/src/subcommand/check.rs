@@ -1,0 +1,103 @@
+//! `runward check`: what would be decided, and why; nothing is executed.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use runward_model::{Argv, Decision, Judged, Refusal, Verdict, Work};
+
+use crate::args::{Check, Common};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::wiring;
+
+/// Prints the verdict; the exit code says it too.
+pub(crate) fn run(args: Check, common: &Common) -> anyhow::Result<Exit> {
+    let config = Config::load(common.config.as_deref(), &common.flags())?;
+    crate::log::start(&config.log)?;
+    let engine = wiring::engine(&config);
+    let verdict = engine.check(&work(args.command), args.cwd.as_deref()).unwrap_or_else(as_verdict);
+    let text = if args.json { serde_json::to_string_pretty(&verdict)? + "\n" } else { told(&verdict) };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(if verdict.decision == Decision::Allow { Exit::Success } else { Exit::Denied })
+}
+
+/// One argument is a command line; several are a program and its arguments.
+fn work(mut command: Vec<String>) -> Work {
+    let file = command.remove(0);
+    if command.is_empty() { Work::Line(file) } else { Work::Argv(Argv { file, args: command }) }
+}
+
+/// A refusal for whatever reason is a denial to whoever asks.
+fn as_verdict(refusal: Refusal) -> Verdict {
+    match refusal {
+        Refusal::Denied(verdict) => verdict,
+        other => Verdict { decision: Decision::Deny, reason: other.to_string(), commands: Vec::new() },
+    }
+}
+
+fn told(verdict: &Verdict) -> String {
+    let mut text = format!("{}: {}\n", name(verdict.decision), printable(&verdict.reason));
+    for command in &verdict.commands {
+        tell_command(&mut text, command);
+    }
+    text
+}
+
+fn tell_command(text: &mut String, command: &Judged) {
+    let words: Vec<_> = command.words.iter().map(|word| shown(word)).collect();
+    let _ = writeln!(text, "\n  {:<8} {}", name(command.decision), words.join(" "));
+    if let Some(program) = &command.program {
+        let _ = writeln!(text, "           program: {}", printable(&program.display().to_string()));
+    }
+    let _ = writeln!(text, "           reason: {}", printable(&command.reason));
+}
+
+const fn name(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allowed",
+        Decision::Ask => "needs approval",
+        Decision::Deny => "denied",
+    }
+}
+
+/// A word so that its ends can be seen.
+fn shown(word: &str) -> String {
+    let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c.is_control());
+    if plain { word.to_owned() } else { format!("{word:?}") }
+}
+
+/// A command line may come from anybody: what it holds must not steer the terminal.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { printable.extend(c.escape_default()) } else { printable.push(c) }
+    }
+    printable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_argument_is_a_line_and_several_are_an_argv() {
+        assert_eq!(work(vec!["ls | cat".into()]), Work::Line("ls | cat".into()));
+        let argv = Argv { file: "ls".into(), args: vec!["|".into(), "cat".into()] };
+        assert_eq!(work(vec!["ls".into(), "|".into(), "cat".into()]), Work::Argv(argv));
+    }
+
+    #[test]
+    fn nothing_in_a_command_steers_the_terminal() {
+        let hostile = Judged {
+            words: vec!["ls\u{1b}[2J".into(), String::new()],
+            program: Some("/bin/\u{7}".into()),
+            decision: Decision::Deny,
+            reason: "no\rallowed".into(),
+        };
+        let verdict =
+            Verdict { decision: Decision::Deny, reason: "a\u{1b}b".into(), commands: vec![hostile] };
+        let text = told(&verdict);
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert!(text.contains(r#""ls\u{1b}[2J" """#), "{text}");
+    }
+}

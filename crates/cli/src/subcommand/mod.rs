@@ -1,0 +1,23 @@
+//! One file a subcommand.
+
+mod check;
+mod serve;
+mod stdio;
+
+use clap::CommandFactory;
+
+use crate::args::{Args, Subcommand};
+use crate::exit::Exit;
+
+/// Does what the command line asks; without a subcommand, shows how to begin.
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+    match args.subcommand {
+        Some(Subcommand::Stdio(stdio)) => stdio::run(&stdio, &args.common),
+        Some(Subcommand::Serve(serve)) => serve::run(&serve, &args.common),
+        Some(Subcommand::Check(check)) => check::run(check, &args.common),
+        None => {
+            Args::command().print_help()?;
+            Ok(Exit::Success)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `runward serve`: MCP over HTTP.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use runward_server::{Mcp, http};
+
+use crate::args::{Common, Serve};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::{secrets, wiring};
+
+/// Serves until told to stop.
+pub(crate) fn run(args: &Serve, common: &Common) -> anyhow::Result<Exit> {
+    let flags = [common.flags(), args.flags()].concat();
+    let config = Config::load(common.config.as_deref(), &flags)?;
+    crate::log::start(&config.log)?;
+    let settings = wiring::server_settings(&config, secrets::token()?);
+    wiring::warn_if_nothing_may_run(&config);
+    wiring::block_on(async {
+        let engine = wiring::engine(&config);
+        let mcp = Mcp::new(engine.clone(), &settings)?;
+        http::serve(mcp, engine, &settings.http, announce).await?;
+        Ok(Exit::Success)
+    })
+}
+
+/// One line for scripts and one for people. Nobody has to read them, so a closed output is no error.
+fn announce(address: SocketAddr) {
+    let mut stdout = io::stdout();
+    let _ = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
+    let _ = writeln!(io::stderr(), "runward: listening on http://{address}/mcp");
+}

@@ -1,0 +1,49 @@
+//! The real program, started with exactly the environment that a test gives.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A call of the program: no variables but `PATH`, no configuration file but those of the test.
+pub(crate) struct Program(Command);
+
+impl Program {
+    pub(crate) fn new(args: &[&str]) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "a test starts the program under test")]
+        let mut command = Command::new(env!("CARGO_BIN_EXE_runward"));
+        command.args(args).env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
+        Program(command)
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.0.env(name, value);
+        self
+    }
+
+    pub(crate) fn current_dir(mut self, directory: &Path) -> Self {
+        self.0.current_dir(directory);
+        self
+    }
+
+    pub(crate) fn run(mut self) -> Ended {
+        let Output { status, stdout, stderr } = self.0.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ended { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Asserts that the program refused to start, with this one message.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32, message: &str) {
+        assert_eq!(self.stderr, format!("runward: {message}\n"));
+        assert_eq!((self.code, self.stdout.as_str()), (code, ""));
+    }
+}
