@@ -46,7 +46,7 @@ pub enum Order {
         /// What to send.
         signal: Signal,
     },
-    /// Kill what is left of the session, reap it, forget it. Answered by [`Report::Closed`], once.
+    /// Kill what is left of the session. [`Report::Closed`] follows; a session that is gone already is not an error.
     Close {
         /// Which.
         session: SessionId,
@@ -87,10 +87,10 @@ pub enum Report {
         ending: Ending,
         /// What it used.
         usage: Usage,
-        /// Whether anything else of the session is still alive.
+        /// Whether it was the last of its session. If so the session is gone and no [`Report::Closed`] follows.
         alone: bool,
     },
-    /// The session is gone.
+    /// The session is gone: by itself, or as ordered. Sent once, after [`Report::Exited`].
     Closed {
         /// Which session.
         session: SessionId,

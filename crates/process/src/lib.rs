@@ -1,1 +1,19 @@
-//! Placeholder.
+//! The only crate that starts processes: it talks to the runner.
+//!
+//! # Theory of operation
+//!
+//! A [`Spawner`] starts the runner with the first command (so that starting a server has no side effects), and
+//! again should somebody kill it. One task owns the socket: it sends orders and hands each report to the session
+//! that it is about. A [`Child`] is a session seen from the server: its outputs, its input, its reports.
+#![expect(unsafe_code, reason = "wiping a secret from the environment block has no safe interface")]
+
+mod child;
+mod error;
+mod link;
+mod pipes;
+pub mod secret;
+mod start;
+
+pub use child::{Child, Output, Reports, Stdin};
+pub use error::Error;
+pub use start::{RunnerProgram, Spawner};

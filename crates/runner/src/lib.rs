@@ -1,1 +1,62 @@
-//! Placeholder.
+//! The runner: the small program under every server that makes processes, reaps them and ends them.
+//!
+//! # Theory of operation
+//!
+//! The server starts one runner by `posix_spawn`: the same executable under the name [`NAME`], with an empty
+//! environment and one end of a socket pair as descriptor 0. From then on it obeys [`Order`](runward_model::wire::Order)s and sends
+//! [`Report`](runward_model::wire::Report)s; descriptors for the children travel beside the orders.
+//!
+//! A child is made by a vfork-style clone (no page tables are copied, however large anything is), put into its
+//! place between clone and exec, and executed. That gap is where confinement belongs. Whatever a session starts
+//! is held together by the strongest of three means that works on this host (tried at start, not guessed):
+//!
+//! 1. a control group of its own (`cgroup`), ended by one write to `cgroup.kill`;
+//! 2. a PID namespace of its own (`keeper` inside `namespace`), ended by the kernel with its first process;
+//! 3. a keeper that adopts every orphan of the session and hunts all descendants: best effort.
+//!
+//! When descriptor 0 reaches its end, for whatever reason, every tree is killed and the runner ends. So a server
+//! that is killed with -9 leaves nobody behind.
+//!
+//! The runner is single-threaded and has no async runtime: one `poll` loop over the socket, `SIGCHLD`, and what is
+//! being closed.
+#![expect(unsafe_code, reason = "clone, wait4, signals and namespaces have no safe interface")]
+
+mod cgroup;
+mod channel;
+mod clone;
+mod grouped;
+mod keeper;
+mod keepers;
+mod namespace;
+mod procfs;
+mod reap;
+mod serve;
+mod signals;
+
+use std::process::ExitCode;
+
+use runward_model::Containment;
+
+/// The name that makes this executable a runner. Its only argument is the containment: `auto` or the name of one.
+pub const NAME: &str = "runward-runner";
+
+/// Runs as the runner when this process was started as one, else returns `None`. Call it before anything else.
+pub fn run_if_called() -> Option<ExitCode> {
+    let mut args = std::env::args_os();
+    if args.next()? != NAME {
+        return None;
+    }
+    let wanted = match args.next().as_deref().and_then(std::ffi::OsStr::to_str) {
+        Some("cgroup") => Some(Containment::Cgroup),
+        Some("namespace") => Some(Containment::Namespace),
+        Some("keeper") => Some(Containment::Keeper),
+        _ => None,
+    };
+    Some(match serve::run(wanted) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{NAME}: {error}");
+            ExitCode::FAILURE
+        }
+    })
+}

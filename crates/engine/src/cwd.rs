@@ -1,0 +1,55 @@
+//! The directory of a command: opened once, checked as what was opened, entered as what was opened.
+
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use runward_model::Refusal;
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+/// An open directory and its canonical path.
+#[derive(Debug)]
+pub(crate) struct Cwd {
+    pub(crate) handle: OwnedFd,
+    pub(crate) path: PathBuf,
+}
+
+/// Opens the directory that a caller named and checks that it lies within the roots; the server's own when none
+/// was named.
+pub(crate) fn open(wanted: Option<&Path>, roots: &[PathBuf]) -> Result<Cwd, Refusal> {
+    let named = wanted.unwrap_or(Path::new("."));
+    let roots = if wanted.is_some() { canonical_roots(roots)? } else { Vec::new() };
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let handle = rustix::fs::open(named, flags, Mode::empty()).map_err(|error| unusable(named, error))?;
+    let stat = rustix::fs::fstat(&handle).map_err(|error| unusable(named, error))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return Err(Refusal::CwdNotDirectory(named.into()));
+    }
+    if stat.st_nlink == 0 {
+        return Err(Refusal::CwdMissing(named.into()));
+    }
+    let path = path_of(&handle).map_err(|error| Refusal::CwdUnusable { path: named.into(), reason: error.to_string() })?;
+    if !roots.is_empty() && !roots.iter().any(|root| path.starts_with(root)) {
+        return Err(Refusal::CwdOutsideRoots { path, roots });
+    }
+    Ok(Cwd { handle, path })
+}
+
+/// The canonical path of what is open, as the kernel knows it.
+fn path_of(handle: &OwnedFd) -> std::io::Result<PathBuf> {
+    fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+}
+
+/// Every root as it is now; one that does not resolve means that nothing can be judged.
+fn canonical_roots(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
+    let canonical = |root: &PathBuf| fs::canonicalize(root).map_err(|_| Refusal::InvalidRoot(root.clone()));
+    roots.iter().map(canonical).collect()
+}
+
+fn unusable(path: &Path, error: Errno) -> Refusal {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => Refusal::CwdMissing(path.into()),
+        error => Refusal::CwdUnusable { path: path.into(), reason: std::io::Error::from(error).to_string() },
+    }
+}

@@ -1,0 +1,194 @@
+//! A session's life as a total function: no clock, no process, no await.
+//!
+//! Exit is not end of file: a session ends when its first process has ended, nothing of it is left alive, and both
+//! outputs are at their end, or when the drain grace for them is over.
+
+use runward_model::{Ending, StopReason, Stream, Usage};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// The first process has ended; `alone` when nothing else is left.
+    Exited {
+        /// How.
+        ending: Ending,
+        /// What it used.
+        usage: Usage,
+        /// Whether it was the last.
+        alone: bool,
+    },
+    /// Nothing of the session is left alive, but for `survivors`.
+    Closed {
+        /// How many had to be killed.
+        ended: u32,
+        /// Who could not be.
+        survivors: Vec<i32>,
+    },
+    /// An output is at its end.
+    Eof(Stream),
+    /// Somebody wants it stopped.
+    Stop(StopReason),
+    /// The timer that was armed last has run out.
+    Timer,
+}
+
+/// Something to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Ask every process to end.
+    Terminate,
+    /// Kill every process.
+    Close,
+    /// Start this timer; it replaces the one before it.
+    Arm(Timer),
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// How long processes that were asked to end may take.
+    Grace,
+    /// How long outputs that are still open are read once the first process has ended.
+    Drain,
+    /// How long killed processes are waited for. Only one that hangs in the kernel needs it.
+    GiveUp,
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Stopping,
+    Draining,
+    Closing,
+    Ended,
+}
+
+/// What is known of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    phase: Phase,
+    exit: Option<(Ending, Usage)>,
+    gone: Option<Gone>,
+    stdout_open: bool,
+    stderr_open: bool,
+    stopped: Option<StopReason>,
+    cut: bool,
+}
+
+/// What became of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gone {
+    pub(crate) ended: u32,
+    pub(crate) survivors: Vec<i32>,
+}
+
+/// All that an ended session has to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) ending: Ending,
+    pub(crate) usage: Usage,
+    pub(crate) gone: Gone,
+    pub(crate) stopped: Option<StopReason>,
+    pub(crate) cut: bool,
+}
+
+impl State {
+    pub(crate) fn running() -> Self {
+        State {
+            phase: Phase::Running,
+            exit: None,
+            gone: None,
+            stdout_open: true,
+            stderr_open: true,
+            stopped: None,
+            cut: false,
+        }
+    }
+
+    /// What there is to tell, once there is nothing more to wait for.
+    pub(crate) fn end(&self) -> Option<End> {
+        let (ending, usage) = self.exit.unwrap_or((Ending::Lost, Usage::default()));
+        let gone = self.gone.clone().unwrap_or_default();
+        (self.phase == Phase::Ended).then_some(End { ending, usage, gone, stopped: self.stopped, cut: self.cut })
+    }
+
+    /// Takes one input; total: any input may come in any phase.
+    pub(crate) fn step(mut self, input: Input) -> (Self, Vec<Effect>) {
+        if self.phase == Phase::Ended {
+            return (self, Vec::new());
+        }
+        let timer = input == Input::Timer;
+        self.learn(input);
+        let effects = self.advance(timer);
+        (self, effects)
+    }
+
+    fn learn(&mut self, input: Input) {
+        match input {
+            Input::Exited { ending, usage, alone } => {
+                self.exit.get_or_insert((ending, usage));
+                if alone {
+                    self.gone.get_or_insert_default();
+                }
+            }
+            Input::Closed { ended, survivors } => {
+                self.gone.get_or_insert(Gone { ended, survivors });
+            }
+            Input::Eof(Stream::Stdout) => self.stdout_open = false,
+            Input::Eof(Stream::Stderr) => self.stderr_open = false,
+            Input::Stop(reason) if self.exit.is_none() => {
+                self.stopped.get_or_insert(reason);
+            }
+            Input::Stop(_) | Input::Timer => {}
+        }
+    }
+
+    fn advance(&mut self, timer: bool) -> Vec<Effect> {
+        let open = self.stdout_open || self.stderr_open;
+        let (exited, gone) = (self.exit.is_some(), self.gone.is_some());
+        if exited && gone && !open {
+            self.phase = Phase::Ended;
+            return Vec::new();
+        }
+        match self.phase {
+            Phase::Running if exited && !open => self.close(),
+            Phase::Running if exited => self.enter(Phase::Draining, vec![Effect::Arm(Timer::Drain)]),
+            Phase::Running if self.stopped.is_some() => {
+                self.enter(Phase::Stopping, vec![Effect::Terminate, Effect::Arm(Timer::Grace)])
+            }
+            Phase::Stopping | Phase::Closing if exited && gone => {
+                self.enter(Phase::Draining, vec![Effect::Arm(Timer::Drain)])
+            }
+            Phase::Stopping if timer => self.close(),
+            Phase::Draining if !open => self.close(),
+            Phase::Draining if timer => self.stop_draining(),
+            Phase::Closing if timer => self.give_up(open),
+            Phase::Running | Phase::Stopping | Phase::Draining | Phase::Closing | Phase::Ended => Vec::new(),
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, effects: Vec<Effect>) -> Vec<Effect> {
+        self.phase = phase;
+        effects
+    }
+
+    /// Everything that is left is killed.
+    fn close(&mut self) -> Vec<Effect> {
+        self.enter(Phase::Closing, vec![Effect::Close, Effect::Arm(Timer::GiveUp)])
+    }
+
+    /// Somebody holds an output open: a process that was left behind, or one outside the session.
+    fn stop_draining(&mut self) -> Vec<Effect> {
+        self.cut = true;
+        if self.gone.is_some() { self.enter(Phase::Ended, Vec::new()) } else { self.close() }
+    }
+
+    fn give_up(&mut self, open: bool) -> Vec<Effect> {
+        self.cut |= open;
+        self.enter(Phase::Ended, Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Plan and spawn: no plan, no process.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use runward_model::wire::{Launch, Step};
+use runward_model::{Caller, Decision, Refusal, Request};
+use runward_process::{Error as SpawnError, Stdin};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::resolve::{self, Resolved};
+use crate::session::Session;
+use crate::supervise::Supervision;
+use crate::{Engine, Settings};
+
+/// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    request: Request,
+    resolved: Resolved,
+    program: PathBuf,
+}
+
+impl Plan {
+    /// Resolves and judges; a refusal says why there is no plan.
+    pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Refusal> {
+        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), settings)?;
+        let verdict = resolve::judge(&resolved, settings);
+        if verdict.decision != Decision::Allow {
+            return Err(Refusal::Denied(verdict));
+        }
+        let program = resolved.program.clone()?;
+        Ok(Plan { request, resolved, program })
+    }
+
+    /// Starts what was planned, and the task that supervises it.
+    pub(crate) async fn spawn(self, engine: &Engine, room: OwnedSemaphorePermit) -> Result<Session, Refusal> {
+        let Plan { request, resolved, program } = self;
+        let Resolved { argv, cwd, env, .. } = resolved;
+        let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
+        let launch = Launch::new(
+            program.as_os_str().as_bytes(),
+            argv.iter().map(String::as_bytes),
+            variables.iter().map(Vec::as_slice),
+        )
+        .map_err(|_| Refusal::Nul { what: "the command" })?;
+        let stdin = if request.input.is_some() { Stdin::Piped } else { Stdin::Empty };
+        let child = engine.0.spawner.spawn(launch, cwd.handle, stdin).await;
+        let child = child.map_err(|error| refusal(error, program, cwd.path)).inspect_err(|refusal| {
+            tracing::info!(door = request.caller.door.0, %refusal, "not started");
+        })?;
+        record_start(&request.caller, &argv, child.pid);
+        Ok(Supervision::begin(engine, child, request, room))
+    }
+}
+
+fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {
+    [name.as_bytes(), b"=", value.as_bytes()].concat()
+}
+
+fn record_start(caller: &Caller, argv: &[String], pid: i32) {
+    tracing::info!(door = caller.door.0, principal = %caller.principal.0, ?argv, pid, "started");
+}
+
+/// Says what went wrong in the words of whoever asked.
+fn refusal(error: SpawnError, program: PathBuf, cwd: PathBuf) -> Refusal {
+    use rustix::io::Errno;
+    let SpawnError::Step { step, source } = &error else {
+        return match error {
+            SpawnError::Pipes(reason) => {
+                Refusal::Exhausted { what: "no pipes for another command", reason: reason.to_string() }
+            }
+            error => Refusal::StartFailed { program, reason: error.to_string() },
+        };
+    };
+    let reason = source.to_string();
+    match (step, Errno::from_io_error(source)) {
+        (Step::Cwd, _) => Refusal::CwdUnusable { path: cwd, reason },
+        (_, Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)) => {
+            Refusal::Exhausted { what: "no room for another process", reason }
+        }
+        (Step::Exec, Some(Errno::ACCESS | Errno::PERM)) => Refusal::NotExecutable(program),
+        (Step::Exec, Some(Errno::NOEXEC)) => {
+            let reason = "it is neither a program for this machine nor a script with a #! line; name its interpreter";
+            Refusal::StartFailed { program, reason: reason.into() }
+        }
+        (Step::Exec, Some(Errno::NOENT)) => {
+            let reason = "its interpreter (the first line after #!, or its loader) does not exist";
+            Refusal::StartFailed { program, reason: reason.into() }
+        }
+        (Step::Exec, Some(Errno::TOOBIG)) => {
+            let reason = "its arguments and environment are too long for this system; pass long text as input";
+            Refusal::StartFailed { program, reason: reason.into() }
+        }
+        _ => Refusal::StartFailed { program, reason: error.to_string() },
+    }
+}

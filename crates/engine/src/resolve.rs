@@ -1,0 +1,77 @@
+//! Resolve: from what was asked to what would run. Nothing after this changes program, directory or environment.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use runward_model::{Argv, Refusal, Verdict, Work};
+use runward_policy::{Reading, SearchPath};
+use rustix::fs::{Access, AtFlags};
+
+use crate::Settings;
+use crate::cwd::{self, Cwd};
+
+/// What would run.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    /// The work as the policy reads it.
+    pub(crate) reading: Reading,
+    /// The file to execute; judged first, so that a refusal speaks of the rule and not of the file.
+    pub(crate) program: Result<PathBuf, Refusal>,
+    /// Its arguments, its name first.
+    pub(crate) argv: Vec<String>,
+    /// Where.
+    pub(crate) cwd: Cwd,
+    /// With which variables.
+    pub(crate) env: Vec<(OsString, OsString)>,
+}
+
+/// Reads the work, opens the directory, finds the program.
+pub(crate) fn resolve(work: &Work, cwd: Option<&Path>, settings: &Settings) -> Result<Resolved, Refusal> {
+    let reading = runward_policy::read(work)?;
+    let cwd = cwd::open(cwd, &settings.cwd_roots)?;
+    let argv = match &reading {
+        Reading::Plain(Argv { file, args }) => [std::slice::from_ref(file), args].concat(),
+        Reading::Script(script) => ["bash", "-c", "--", script.source()].map(str::to_owned).to_vec(),
+    };
+    let program = argv.first().map_or(Err(Refusal::Empty), |name| find(name, &cwd.path, settings.policy.path()));
+    let env = environment(settings, &reading, &cwd.path);
+    Ok(Resolved { reading, program, argv, cwd, env })
+}
+
+/// What the policy says of exactly what would run.
+pub(crate) fn judge(resolved: &Resolved, settings: &Settings) -> Verdict {
+    settings.policy.judge(&resolved.reading, &resolved.cwd.path)
+}
+
+/// A name is looked up on the server's search path; anything with a slash is a path, relative to the directory.
+fn find(name: &str, cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
+    if !name.contains('/') {
+        let not_found = || Refusal::NotFound { program: name.to_owned(), near: path.near(name) };
+        return path.find(name).ok_or_else(not_found);
+    }
+    let program = cwd.join(name);
+    match std::fs::metadata(&program) {
+        Err(_) => Err(Refusal::NotFound { program: name.to_owned(), near: Vec::new() }),
+        Ok(found) if found.is_file() && is_executable(&program) => Ok(program),
+        Ok(_) => Err(Refusal::NotExecutable(program)),
+    }
+}
+
+fn is_executable(program: &Path) -> bool {
+    rustix::fs::accessat(rustix::fs::CWD, program, Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Variables through which bash would run or read something that nobody judged.
+fn steers_bash(name: &OsStr) -> bool {
+    const NAMES: [&str; 6] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE"];
+    NAMES.iter().any(|steering| name == *steering) || name.as_bytes().starts_with(b"BASH_FUNC_")
+}
+
+/// The configured variables, with the directory as programs expect to find it.
+fn environment(settings: &Settings, reading: &Reading, cwd: &Path) -> Vec<(OsString, OsString)> {
+    let script = matches!(reading, Reading::Script(_));
+    let own = |name: &OsStr| name == "PWD" || name == "OLDPWD" || (script && steers_bash(name));
+    let inherited = settings.environment.iter().filter(|(name, _)| !own(name)).cloned();
+    inherited.chain([("PWD".into(), cwd.into())]).collect()
+}

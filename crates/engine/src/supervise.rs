@@ -1,0 +1,194 @@
+//! Supervise: one task a session that feeds the lifecycle and performs its effects.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runward_model::wire::Report;
+use runward_model::{Ending, Outcome, Request, Signal, StopReason, Tree, Usage};
+use runward_process::Child;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+use crate::lifecycle::{Effect, End, Input, State, Timer};
+use crate::log::EventLog;
+use crate::session::Session;
+use crate::streams::Streams;
+
+/// How a session ended, once it has.
+pub(crate) type Final = Option<Outcome>;
+
+/// How long killed processes are waited for before the answer goes without them.
+const GIVE_UP: Duration = Duration::from_secs(3);
+
+/// A running session and everything that its task needs.
+pub(crate) struct Supervision {
+    child: Child,
+    streams: Streams,
+    wishes: Wishes,
+    graces: Graces,
+    started: Instant,
+    exited: Option<Instant>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Everything that can ask for the end of a session.
+struct Wishes {
+    stop: mpsc::UnboundedReceiver<StopReason>,
+    shutdown: CancellationToken,
+    limit: Duration,
+    deadline: Instant,
+    /// Set once one of them has been told; the first reason wins.
+    told: Option<StopReason>,
+}
+
+#[derive(Clone, Copy)]
+struct Graces {
+    kill: Duration,
+    shutdown: Duration,
+    drain: Duration,
+}
+
+impl Supervision {
+    /// Starts the task and returns the leash.
+    pub(crate) fn begin(engine: &Engine, mut child: Child, request: Request, room: OwnedSemaphorePermit) -> Session {
+        let shared = &engine.0;
+        let log = Arc::new(EventLog::new(shared.settings.output_limit));
+        let (stop, stops) = mpsc::unbounded_channel();
+        let (sender, outcome) = watch::channel(None);
+        let session = Session { id: child.session, log: log.clone(), stop, outcome };
+        let started = Instant::now();
+        let supervision = Supervision {
+            streams: Streams::take(&mut child, request.input, log),
+            child,
+            wishes: Wishes {
+                stop: stops,
+                shutdown: shared.stopping.clone(),
+                limit: request.timeout,
+                deadline: started + request.timeout,
+                told: None,
+            },
+            graces: Graces {
+                kill: shared.settings.kill_grace,
+                shutdown: shared.settings.shutdown_grace,
+                drain: shared.settings.drain_grace,
+            },
+            started,
+            exited: None,
+            _room: room,
+        };
+        shared.sessions.spawn(async move {
+            let outcome = supervision.run().await;
+            sender.send_replace(Some(outcome));
+        });
+        session
+    }
+
+    async fn run(mut self) -> Outcome {
+        let mut state = State::running();
+        let timer = tokio::time::sleep(Duration::ZERO);
+        tokio::pin!(timer);
+        let mut armed = false;
+        loop {
+            let input = self.next(timer.as_mut(), armed).await;
+            armed &= input != Input::Timer;
+            let (next, effects) = state.step(input);
+            state = next;
+            for effect in effects {
+                armed |= self.perform(effect, timer.as_mut());
+            }
+            if let Some(end) = state.end() {
+                return self.close(end);
+            }
+        }
+    }
+
+    /// Waits for the next thing to happen. What ends a session comes before what it prints.
+    async fn next(&mut self, timer: Pin<&mut Sleep>, armed: bool) -> Input {
+        tokio::select! {
+            biased;
+            report = self.child.reports.next() => self.reported(report),
+            reason = self.wishes.next(), if self.wishes.told.is_none() => Input::Stop(reason),
+            () = timer, if armed => Input::Timer,
+            stream = self.streams.carry() => Input::Eof(stream),
+        }
+    }
+
+    fn reported(&mut self, report: Option<Report>) -> Input {
+        match report {
+            Some(Report::Closed { ended, survivors, .. }) => Input::Closed { ended, survivors },
+            Some(Report::Exited { ending, usage, alone, .. }) => {
+                self.exited = Some(Instant::now());
+                Input::Exited { ending, usage, alone }
+            }
+            _ => Input::Exited { ending: Ending::Lost, usage: Usage::default(), alone: true },
+        }
+    }
+
+    /// Whether a timer was armed.
+    fn perform(&self, effect: Effect, timer: Pin<&mut Sleep>) -> bool {
+        match effect {
+            Effect::Terminate => self.child.signal(Signal::TERM),
+            Effect::Close => self.child.close(),
+            Effect::Arm(kind) => {
+                timer.reset(Instant::now() + self.graces.of(kind, self.wishes.told));
+                return true;
+            }
+        }
+        false
+    }
+
+    fn close(self, end: End) -> Outcome {
+        let End { ending, usage, gone, stopped, cut } = end;
+        let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
+        let tree = Tree { containment: self.child.containment, ended: gone.ended, survivors: gone.survivors };
+        let outcome = Outcome { ending, stopped, wall, usage, tree, output_cut: cut };
+        tracing::info!(
+            session = %self.child.session,
+            exit_code = outcome.exit_code(),
+            stopped = stopped.map(tracing::field::display),
+            wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+            max_rss_kib = usage.max_rss_kib,
+            "closed"
+        );
+        outcome
+    }
+}
+
+impl Wishes {
+    /// The first wish that comes.
+    async fn next(&mut self) -> StopReason {
+        let reason = tokio::select! {
+            reason = self.stop.recv() => reason.unwrap_or(StopReason::Disconnected),
+            () = self.shutdown.cancelled() => StopReason::ShuttingDown,
+            () = tokio::time::sleep_until(self.deadline) => StopReason::TimedOut(self.limit),
+        };
+        self.told = Some(reason);
+        reason
+    }
+}
+
+impl Graces {
+    fn of(self, timer: Timer, stopped: Option<StopReason>) -> Duration {
+        match (timer, stopped) {
+            (Timer::Grace, Some(StopReason::ShuttingDown)) => self.shutdown,
+            (Timer::Grace, _) => self.kill,
+            (Timer::Drain, _) => self.drain,
+            (Timer::GiveUp, _) => GIVE_UP,
+        }
+    }
+}
+
+/// For a session whose task did not live to tell.
+pub(crate) fn lost() -> Outcome {
+    Outcome {
+        ending: Ending::Lost,
+        stopped: None,
+        wall: Duration::ZERO,
+        usage: Usage::default(),
+        tree: Tree::default(),
+        output_cut: true,
+    }
+}

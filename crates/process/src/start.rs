@@ -1,0 +1,156 @@
+//! Starting the runner, and sessions through it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use runward_model::wire::{Launch, Order, Report, Step};
+use runward_model::{Containment, SessionId};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+
+use crate::child::{Child, Output, Reports, Stdin};
+use crate::link::{Link, Orders, link};
+use crate::{Error, pipes};
+
+/// The name that makes the executable a runner; the same as in the `runner` crate.
+const RUNNER_NAME: &str = "runward-runner";
+
+/// How long an ending runner is waited for.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// Which executable is the runner, and which containment it should use.
+#[derive(Clone, Debug)]
+pub struct RunnerProgram {
+    /// An executable that becomes a runner when it is called by that name.
+    pub path: PathBuf,
+    /// `auto`, or the name of one containment.
+    pub containment: String,
+}
+
+impl Default for RunnerProgram {
+    /// This very executable, even if its file has been replaced since.
+    fn default() -> Self {
+        RunnerProgram { path: "/proc/self/exe".into(), containment: "auto".into() }
+    }
+}
+
+/// Starts sessions, through a runner that it starts when it is first needed.
+#[derive(Debug)]
+pub struct Spawner {
+    program: RunnerProgram,
+    next: AtomicU64,
+    runner: Mutex<Option<Runner>>,
+}
+
+/// A runner that is running.
+#[derive(Debug)]
+struct Runner {
+    orders: Orders,
+    containment: Containment,
+    task: JoinHandle<()>,
+    process: std::process::Child,
+}
+
+impl Spawner {
+    /// Starts nothing yet.
+    pub fn new(program: RunnerProgram) -> Self {
+        Spawner { program, next: AtomicU64::new(1), runner: Mutex::new(None) }
+    }
+
+    /// Starts a session in the open directory `cwd`.
+    pub async fn spawn(&self, launch: Launch, cwd: OwnedFd, stdin: Stdin) -> Result<Child, Error> {
+        let (orders, containment) = self.orders().await?;
+        let session = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let (stdout, child_stdout) = pipes::output().map_err(Error::Pipes)?;
+        let (stderr, child_stderr) = pipes::output().map_err(Error::Pipes)?;
+        let (stdin, child_stdin) = match stdin {
+            Stdin::Empty => (None, pipes::empty_input().map_err(Error::Pipes)?),
+            Stdin::Piped => pipes::input().map(|(near, far)| (Some(near), far)).map_err(Error::Pipes)?,
+        };
+        let fds = vec![cwd, child_stdin, child_stdout, child_stderr];
+        let reports = orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
+        let mut child = Child {
+            session,
+            pid: 0,
+            containment,
+            stdout: Some(Output::new(stdout)),
+            stderr: Some(Output::new(stderr)),
+            stdin,
+            reports: Reports(reports),
+            orders,
+        };
+        match child.reports.next().await {
+            Some(Report::Started { pid, .. }) => {
+                child.pid = pid;
+                Ok(child)
+            }
+            Some(Report::Failed { step, errno, .. }) => Err(failure(step, errno)),
+            _ => Err(Error::RunnerGone),
+        }
+    }
+
+    /// Ends the runner, and with it whatever still runs; returns when it is gone.
+    pub async fn shutdown(&self) {
+        let runner = self.runner.lock().await.take();
+        let Some(Runner { orders, task, mut process, .. }) = runner else { return };
+        drop(orders);
+        if tokio::time::timeout(LAST_WAIT, task).await.is_ok() {
+            let _ = process.wait();
+        }
+    }
+
+    async fn orders(&self) -> Result<(Orders, Containment), Error> {
+        let mut runner = self.runner.lock().await;
+        if let Some(running) = runner.as_ref().filter(|running| running.orders.is_open()) {
+            return Ok((running.orders.clone(), running.containment));
+        }
+        if let Some(mut lost) = runner.take() {
+            let _ = lost.process.try_wait();
+        }
+        let started = start(&self.program).await.map_err(Error::Runner)?;
+        let usable = (started.orders.clone(), started.containment);
+        *runner = Some(started);
+        Ok(usable)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that starts a process: the runner")]
+async fn start(program: &RunnerProgram) -> io::Result<Runner> {
+    let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    let near = std::os::unix::net::UnixStream::from(near);
+    near.set_nonblocking(true)?;
+    // No environment: a runner's memory is in reach of whoever may trace it, and it needs none.
+    let process = Command::new(&program.path)
+        .arg0(RUNNER_NAME)
+        .arg(&program.containment)
+        .env_clear()
+        .stdin(far)
+        .stdout(Stdio::null())
+        .spawn()?;
+    let (orders, mut link) = link(UnixStream::from_std(near)?);
+    let Report::Ready { containment, cgroup } = link.ready().await? else {
+        return Err(io::Error::other("the runner's first report is not its readiness"));
+    };
+    tracing::debug!(?containment, "runner started");
+    let task = tokio::spawn(run_and_clean_up(link, cgroup));
+    Ok(Runner { orders, containment, task, process })
+}
+
+/// Should the runner be killed, its control group still names everything that it started.
+async fn run_and_clean_up(link: Link, cgroup: Option<String>) {
+    link.run().await;
+    if let Some(cgroup) = cgroup.as_deref().map(Path::new) {
+        let _ = std::fs::write(cgroup.join("cgroup.kill"), "1");
+    }
+}
+
+fn failure(step: Step, errno: i32) -> Error {
+    Error::Step { step, source: io::Error::from_raw_os_error(errno) }
+}

@@ -1,0 +1,213 @@
+//! Containment by control groups (version 2, pure or hybrid): a group a session, kept and used again.
+//!
+//! Only `cgroup.kill` is needed, no controller, so any group that this process may make children in will do.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use runward_model::Signal;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Pid;
+
+use crate::procfs;
+
+/// How long the end of all groups is waited for when the runner itself ends: killed processes need a moment to go.
+const LAST_WAIT: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+/// The runner's own group and the groups of its sessions below it.
+pub(crate) struct Cgroups {
+    base: PathBuf,
+    events: OwnedFd,
+    free: Vec<Slot>,
+    made: u32,
+}
+
+/// One session's group.
+pub(crate) struct Slot {
+    procs: OwnedFd,
+    kill: OwnedFd,
+    events: OwnedFd,
+}
+
+impl Cgroups {
+    /// Makes the runner's group and tries it with a real process; an error means that this host offers none.
+    pub(crate) fn try_here() -> io::Result<Self> {
+        let parent = own_group()?;
+        let namespace = fs::metadata("/proc/self/ns/pid")?.ino();
+        remove_stale(&parent, namespace);
+        let base = parent.join(format!("runward-{namespace}-{}", std::process::id()));
+        fs::create_dir(&base)?;
+        let events = match open(&base.join("cgroup.events"), OFlags::RDONLY) {
+            Ok(events) => events,
+            Err(error) => {
+                let _ = fs::remove_dir(&base);
+                return Err(error);
+            }
+        };
+        let mut cgroups = Cgroups { base, events, free: Vec::new(), made: 0 };
+        let slot = cgroups.take()?;
+        slot.try_to_join()?;
+        cgroups.give_back(slot);
+        Ok(cgroups)
+    }
+
+    /// Where the groups are.
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// An empty group, used before or new.
+    pub(crate) fn take(&mut self) -> io::Result<Slot> {
+        if let Some(slot) = self.free.pop() {
+            return Ok(slot);
+        }
+        let path = self.base.join(self.made.to_string());
+        fs::create_dir(&path)?;
+        self.made += 1;
+        Slot::open(&path)
+    }
+
+    /// Takes back a group that is empty.
+    pub(crate) fn give_back(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+}
+
+impl Drop for Cgroups {
+    /// Kills whatever is left in any group, then removes them all.
+    fn drop(&mut self) {
+        let _ = fs::write(self.base.join("cgroup.kill"), "1");
+        let mut waited = [PollFd::new(&self.events, PollFlags::PRI)];
+        while is_populated(&self.events) && poll(&mut waited, Some(&LAST_WAIT)).is_ok_and(|ready| ready > 0) {}
+        remove_tree(&self.base);
+    }
+}
+
+impl Slot {
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Slot {
+            procs: open(&path.join("cgroup.procs"), OFlags::RDWR)?,
+            kill: open(&path.join("cgroup.kill"), OFlags::WRONLY)?,
+            events: open(&path.join("cgroup.events"), OFlags::RDONLY)?,
+        })
+    }
+
+    /// The file that a new child writes itself into.
+    pub(crate) fn door(&self) -> RawFd {
+        self.procs.as_raw_fd()
+    }
+
+    /// Polls with `PRI` when the group may have become empty.
+    pub(crate) fn events(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+
+    /// Whether nothing alive is in the group.
+    pub(crate) fn is_empty(&self) -> bool {
+        !is_populated(&self.events)
+    }
+
+    /// The processes in the group.
+    pub(crate) fn members(&self) -> Vec<i32> {
+        procfs::numbers(&read_from_start(&self.procs))
+    }
+
+    /// Sends `signal` to every member, and lets stopped ones see it.
+    pub(crate) fn signal(&self, signal: Signal) {
+        for member in self.members() {
+            crate::serve::send(member, signal);
+        }
+    }
+
+    /// Kills every member, those that are just being made included.
+    pub(crate) fn kill(&self) {
+        let _ = rustix::io::write(&self.kill, b"1");
+    }
+
+    /// Has a process of no consequence join, as every session's first process will.
+    fn try_to_join(&self) -> io::Result<()> {
+        // SAFETY: the runner is single-threaded, and the child makes two system calls and is gone.
+        match unsafe { libc::fork() } {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => {
+                let joined = rustix::io::write(&self.procs, b"0").is_ok();
+                // SAFETY: ends the child alone.
+                unsafe { libc::_exit(i32::from(!joined)) }
+            }
+            child => {
+                let mut status = 0;
+                // SAFETY: waits for the child just made; `status` is a live local.
+                unsafe { libc::waitpid(child, &raw mut status, 0) };
+                if status != 0 {
+                    return Err(io::Error::other("a process could not join a new control group"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The directory of the group that this process is in.
+fn own_group() -> io::Result<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    let mount = mounts.lines().find_map(cgroup2_mount).ok_or(io::ErrorKind::NotFound)?;
+    let groups = fs::read_to_string("/proc/self/cgroup")?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/")).ok_or(io::ErrorKind::NotFound)?;
+    let inside = mount.join(own);
+    Ok(if inside.is_dir() { inside } else { mount })
+}
+
+/// The mount point of a `cgroup2` file system in a line of `mountinfo`.
+fn cgroup2_mount(line: &str) -> Option<PathBuf> {
+    let (mount, kind) = line.split_once(" - ")?;
+    let point = mount.split(' ').nth(4)?;
+    kind.starts_with("cgroup2 ").then(|| PathBuf::from(point))
+}
+
+/// Ends and removes the groups of runners that were killed before they could do so themselves.
+fn remove_stale(parent: &Path, namespace: u64) {
+    let prefix = format!("runward-{namespace}-");
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix(&prefix)).and_then(|pid| pid.parse().ok());
+        let gone = owner.and_then(Pid::from_raw).is_some_and(|pid| {
+            rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+        });
+        if gone {
+            let _ = fs::write(entry.path().join("cgroup.kill"), "1");
+            remove_tree(&entry.path());
+        }
+    }
+}
+
+fn remove_tree(base: &Path) {
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+    let _ = fs::remove_dir(base);
+}
+
+fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+fn is_populated(events: &OwnedFd) -> bool {
+    !read_from_start(events).contains("populated 0")
+}
+
+/// The whole text of a kernel file that is held open.
+fn read_from_start(file: &OwnedFd) -> String {
+    let mut text = Vec::new();
+    let mut chunk = [0; 4096];
+    while let Ok(read @ 1..) = rustix::io::pread(file, &mut chunk, text.len() as u64) {
+        text.extend_from_slice(chunk.get(..read).unwrap_or_default());
+    }
+    String::from_utf8(text).unwrap_or_default()
+}

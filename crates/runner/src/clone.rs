@@ -1,0 +1,129 @@
+//! Making a process: a vfork-style clone that puts itself into place and executes.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use runward_model::wire::{Parts, SpawnFd, Step};
+
+use crate::signals;
+
+/// Room for the child's few frames before exec.
+const STACK_SIZE: usize = 64 * 1024;
+
+/// Why nothing was executed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failure {
+    /// At which step.
+    pub(crate) step: Step,
+    /// The system's error number.
+    pub(crate) errno: i32,
+}
+
+impl Failure {
+    pub(crate) fn last(step: Step) -> Self {
+        Failure { step, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
+    }
+}
+
+/// A stack for children. One is enough: the runner sleeps until its child has executed.
+pub(crate) struct Stack(Box<[u8]>);
+
+impl Stack {
+    pub(crate) fn new() -> Self {
+        Stack(vec![0; STACK_SIZE].into_boxed_slice())
+    }
+
+    fn top(&mut self) -> *mut c_void {
+        // The ABI wants a 16-byte aligned stack; it grows down from its end.
+        let end = self.0.as_mut_ptr_range().end;
+        end.wrapping_sub(end.addr() % 16).cast()
+    }
+}
+
+/// All that the child needs, made before the clone: it must not allocate.
+struct Child {
+    program: *const c_char,
+    argv: Vec<*const c_char>,
+    envp: Vec<*const c_char>,
+    fds: [RawFd; 4],
+    /// A `cgroup.procs` to join, or -1.
+    cgroup: RawFd,
+    /// Written by the child, read by the runner once the child is gone.
+    failure: Option<Failure>,
+}
+
+/// Executes `parts` in a new process and returns its id once the program runs.
+pub(crate) fn spawn(
+    parts: &Parts<'_>,
+    fds: &[OwnedFd],
+    cgroup: Option<RawFd>,
+    stack: &mut Stack,
+) -> Result<i32, Failure> {
+    let [cwd, stdin, stdout, stderr] = fds else {
+        return Err(Failure { step: Step::Stdio, errno: libc::EBADF });
+    };
+    let mut child = Child {
+        program: parts.program.as_ptr().cast(),
+        argv: pointers(&parts.argv),
+        envp: pointers(&parts.env),
+        fds: [cwd.as_raw_fd(), stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()],
+        cgroup: cgroup.unwrap_or(-1),
+        failure: None,
+    };
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: `start` runs on a stack of its own with `child`, which outlives it: CLONE_VFORK suspends this thread
+    // until the child has executed or exited. The child shares this memory and only makes system calls.
+    let pid = unsafe { libc::clone(start, stack.top(), flags, (&raw mut child).cast()) };
+    if pid < 0 {
+        return Err(Failure::last(Step::Clone));
+    }
+    // The child may have written it: it must be read from memory, not from what the compiler remembers.
+    // SAFETY: `failure` is valid for reads and the child no longer runs in this memory.
+    let failure = unsafe { (&raw const child.failure).read_volatile() };
+    match failure {
+        None => Ok(pid),
+        Some(failure) => {
+            // SAFETY: reaps the child that just failed; its status is of no interest.
+            unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+            Err(failure)
+        }
+    }
+}
+
+fn pointers(strings: &[&[u8]]) -> Vec<*const c_char> {
+    strings.iter().map(|string| string.as_ptr().cast()).chain([std::ptr::null()]).collect()
+}
+
+extern "C" fn start(child: *mut c_void) -> c_int {
+    // SAFETY: `spawn` passes its own `Child`, which lives until this process has executed or exited.
+    let child = unsafe { &mut *child.cast::<Child>() };
+    child.failure = Some(become_program(child));
+    // SAFETY: ends this process alone; nothing of the runner's is unwound or flushed.
+    unsafe { libc::_exit(127) }
+}
+
+/// Returns only when something failed. Async-signal-safe: system calls only.
+fn become_program(child: &Child) -> Failure {
+    // SAFETY: plain system calls on descriptors and strings that `spawn` keeps alive. The descriptor table is this
+    // process's own copy, so `dup2` and `fchdir` do not touch the runner.
+    unsafe {
+        if child.cgroup >= 0 && libc::write(child.cgroup, c"0".as_ptr().cast(), 1) < 0 {
+            return Failure::last(Step::Contain);
+        }
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::setsid();
+        if libc::fchdir(child.fds[SpawnFd::Cwd as usize]) < 0 {
+            return Failure::last(Step::Cwd);
+        }
+        let stdio = [SpawnFd::Stdin, SpawnFd::Stdout, SpawnFd::Stderr];
+        for (target, source) in (0..).zip(stdio) {
+            if libc::dup2(child.fds[source as usize], target) < 0 {
+                return Failure::last(Step::Stdio);
+            }
+        }
+        // Confinement belongs here, after everything that it might forbid.
+        signals::reset_in_child();
+        libc::execve(child.program, child.argv.as_ptr(), child.envp.as_ptr());
+        Failure::last(Step::Exec)
+    }
+}

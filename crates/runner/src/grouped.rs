@@ -1,0 +1,145 @@
+//! Sessions held by control groups.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use runward_model::wire::{Launch, Report, Step};
+use runward_model::{Containment, SessionId, Signal};
+use rustix::event::{PollFd, PollFlags};
+
+use crate::cgroup::{Cgroups, Slot};
+use crate::channel::Channel;
+use crate::clone::{self, Failure, Stack};
+use crate::reap::Ended;
+use crate::serve::{Announced, Hold};
+
+/// Every session has a group of its own; its first process is this process's child.
+pub(crate) struct Grouped {
+    sessions: HashMap<SessionId, Session>,
+    first: HashMap<i32, SessionId>,
+    stack: Stack,
+    /// Last: dropped after everything else, it ends whatever is left.
+    cgroups: Cgroups,
+}
+
+struct Session {
+    slot: Slot,
+    stage: Stage,
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Its first process is alive.
+    Running,
+    /// Its first process has ended, others have not.
+    LeftBehind,
+    /// This many processes are being killed; `exited` says whether the first one has been reported.
+    Closing { ended: u32, exited: bool },
+}
+
+impl Session {
+    /// Gone, with this many processes killed.
+    fn gone(&self) -> Option<u32> {
+        let ended = match self.stage {
+            Stage::Running | Stage::Closing { exited: false, .. } => return None,
+            Stage::LeftBehind => 0,
+            Stage::Closing { ended, .. } => ended,
+        };
+        self.slot.is_empty().then_some(ended)
+    }
+}
+
+impl Grouped {
+    pub(crate) fn new(cgroups: Cgroups) -> Self {
+        Grouped { sessions: HashMap::new(), first: HashMap::new(), stack: Stack::new(), cgroups }
+    }
+
+    fn forget(&mut self, session: SessionId) {
+        if let Some(session) = self.sessions.remove(&session) {
+            self.cgroups.give_back(session.slot);
+        }
+    }
+}
+
+impl Announced for Grouped {
+    fn ready(&self) -> Report {
+        let cgroup = self.cgroups.base().to_str().map(str::to_owned);
+        Report::Ready { containment: Containment::Cgroup, cgroup }
+    }
+}
+
+impl Hold for Grouped {
+    fn spawn(&mut self, session: SessionId, launch: &Launch, fds: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+        let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
+        let slot = self.cgroups.take().map_err(|error| Failure {
+            step: Step::Contain,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+        })?;
+        match clone::spawn(&parts, &fds, Some(slot.door()), &mut self.stack) {
+            Ok(pid) => {
+                self.first.insert(pid, session);
+                self.sessions.insert(session, Session { slot, stage: Stage::Running });
+                Ok(Some(pid))
+            }
+            Err(failure) => {
+                self.cgroups.give_back(slot);
+                Err(failure)
+            }
+        }
+    }
+
+    fn signal(&mut self, session: SessionId, signal: Signal) {
+        if let Some(session) = self.sessions.get(&session) {
+            session.slot.signal(signal);
+        }
+    }
+
+    fn close(&mut self, session: SessionId, _channel: &Channel) {
+        let Some(session) = self.sessions.get_mut(&session) else { return };
+        let exited = match session.stage {
+            Stage::Closing { .. } => return,
+            stage => stage == Stage::LeftBehind,
+        };
+        let ended = u32::try_from(session.slot.members().len()).unwrap_or(u32::MAX);
+        session.slot.kill();
+        session.stage = Stage::Closing { ended, exited };
+    }
+
+    fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
+        let Some(id) = self.first.remove(&ended.pid) else { return };
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let alone = session.stage == Stage::Running && session.slot.is_empty();
+        match &mut session.stage {
+            Stage::Closing { exited, .. } => *exited = true,
+            stage => *stage = Stage::LeftBehind,
+        }
+        if alone {
+            self.forget(id);
+        }
+        let (ending, usage) = (ended.ending, ended.usage);
+        channel.report(&Report::Exited { session: id, ending, usage, alone });
+    }
+
+    fn settled(&mut self, _alive: bool, channel: &Channel) {
+        let gone: Vec<(SessionId, u32)> =
+            self.sessions.iter().filter_map(|(id, session)| Some((*id, session.gone()?))).collect();
+        for (session, ended) in gone {
+            self.forget(session);
+            channel.report(&Report::Closed { session, ended, survivors: Vec::new() });
+        }
+    }
+
+    fn watched(&self) -> Vec<PollFd<'_>> {
+        let leaving = self.sessions.values().filter(|session| session.stage != Stage::Running);
+        leaving.map(|session| PollFd::from_borrowed_fd(session.slot.events(), PollFlags::PRI)).collect()
+    }
+
+    fn is_closing(&self) -> bool {
+        self.sessions.values().any(|session| matches!(session.stage, Stage::Closing { .. }))
+    }
+
+    fn is_finished(&self) -> bool {
+        false
+    }
+}

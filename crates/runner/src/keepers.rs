@@ -1,0 +1,209 @@
+//! Sessions held by keepers, in PID namespaces where they can be made.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use runward_model::wire::{self, Launch, Order, Report, Step};
+use runward_model::{Containment, Ending, SessionId, Signal, Usage};
+use rustix::event::{PollFd, PollFlags};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
+
+use crate::channel::Channel;
+use crate::clone::Failure;
+use crate::keeper::Keeper;
+use crate::namespace::Namespace;
+use crate::procfs;
+use crate::reap::Ended;
+use crate::serve::{self, Announced, Hold};
+use crate::signals::ChildSignal;
+
+/// Every session has a keeper process of its own, which is this process's child.
+pub(crate) struct Keepers {
+    namespace: Option<Namespace>,
+    sessions: HashMap<SessionId, Kept>,
+}
+
+/// A session behind its keeper.
+struct Kept {
+    keeper: i32,
+    socket: OwnedFd,
+    bytes: Vec<u8>,
+    exited: bool,
+    /// Held back until the keeper itself is gone: only then is its namespace empty.
+    closed: Option<Report>,
+}
+
+impl Keepers {
+    /// In namespaces when they work here, or as told.
+    pub(crate) fn strongest(wanted: Option<Containment>) -> io::Result<Self> {
+        let namespace = match wanted {
+            Some(Containment::Keeper) => None,
+            Some(_) => Some(Namespace::try_here()?),
+            None => Namespace::try_here().ok(),
+        };
+        Ok(Keepers { namespace, sessions: HashMap::new() })
+    }
+
+    fn start(&self, session: SessionId, launch: &Launch, fds: &[OwnedFd]) -> io::Result<Kept> {
+        let flags = SocketFlags::CLOEXEC;
+        let (socket, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        let keeper = match &self.namespace {
+            Some(namespace) => namespace.fork()?,
+            None => fork()?,
+        };
+        if keeper == 0 {
+            let kept: Vec<_> = fds.iter().map(AsFd::as_fd).chain([far.as_fd()]).collect();
+            serve::close_all_but(&kept);
+            let done = keep(self.namespace.as_ref(), session, launch, fds, far);
+            std::process::exit(i32::from(done.is_err()));
+        }
+        Ok(Kept { keeper, socket, bytes: Vec::new(), exited: false, closed: None })
+    }
+}
+
+/// The life of a keeper.
+fn keep(
+    namespace: Option<&Namespace>,
+    session: SessionId,
+    launch: &Launch,
+    fds: &[OwnedFd],
+    far: OwnedFd,
+) -> io::Result<()> {
+    let channel = Channel::new(far);
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))?;
+    let children = ChildSignal::take_over()?;
+    if let Some(namespace) = namespace
+        && let Err(error) = namespace.furnish()
+    {
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        channel.report(&Report::Failed { session, step: Step::Contain, errno });
+        return Err(error);
+    }
+    let keeper = Keeper::begin(session, launch, fds, &channel);
+    close_spawn_fds(fds);
+    serve::serve(channel, &children, keeper)
+}
+
+/// The keeper must not hold its session's outputs open.
+fn close_spawn_fds(fds: &[OwnedFd]) {
+    use std::os::fd::AsRawFd;
+    for fd in fds {
+        // SAFETY: these are a fork's copies; their owners in this process are never dropped, since it exits.
+        unsafe { libc::close(fd.as_raw_fd()) };
+    }
+}
+
+fn fork() -> io::Result<i32> {
+    // SAFETY: the runner is single-threaded, so the child may run any code.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Ok(pid),
+    }
+}
+
+impl Kept {
+    /// Passes on what the keeper has reported.
+    fn relay(&mut self, channel: &Channel) {
+        let mut chunk = [0; 4096];
+        while let Ok((read @ 1.., _)) = recv(&self.socket, &mut chunk[..], RecvFlags::DONTWAIT) {
+            self.bytes.extend_from_slice(chunk.get(..read).unwrap_or_default());
+        }
+        while let Ok(Some(report)) = wire::decode::<Report>(&mut self.bytes) {
+            self.pass_on(report, channel);
+        }
+    }
+
+    fn pass_on(&mut self, report: Report, channel: &Channel) {
+        match report {
+            Report::Closed { .. } => self.closed = Some(report),
+            Report::Started { session, .. } => {
+                // Inside a namespace the keeper knows its child by another number.
+                let pid = procfs::children(self.keeper).first().copied().unwrap_or(self.keeper);
+                channel.report(&Report::Started { session, pid });
+            }
+            Report::Ready { .. } | Report::Failed { .. } | Report::Exited { .. } => {
+                self.exited = true;
+                channel.report(&report);
+            }
+        }
+    }
+
+    fn order(&self, order: &Order) {
+        if let Ok(frame) = wire::encode(order) {
+            let _ = send(&self.socket, &frame, SendFlags::NOSIGNAL);
+        }
+    }
+}
+
+impl Announced for Keepers {
+    fn ready(&self) -> Report {
+        let containment = if self.namespace.is_some() { Containment::Namespace } else { Containment::Keeper };
+        Report::Ready { containment, cgroup: None }
+    }
+}
+
+impl Hold for Keepers {
+    fn spawn(&mut self, session: SessionId, launch: &Launch, fds: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+        let kept = self.start(session, launch, &fds).map_err(|error| Failure {
+            step: Step::Clone,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+        })?;
+        self.sessions.insert(session, kept);
+        Ok(None)
+    }
+
+    fn signal(&mut self, session: SessionId, signal: Signal) {
+        if let Some(kept) = self.sessions.get(&session) {
+            kept.order(&Order::Signal { session, signal });
+        }
+    }
+
+    fn close(&mut self, session: SessionId, _channel: &Channel) {
+        if let Some(kept) = self.sessions.get(&session) {
+            kept.order(&Order::Close { session });
+        }
+    }
+
+    fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
+        let Some(session) = self.sessions.iter().find(|(_, kept)| kept.keeper == ended.pid).map(|(id, _)| *id)
+        else {
+            return;
+        };
+        let Some(mut kept) = self.sessions.remove(&session) else { return };
+        kept.relay(channel);
+        if !kept.exited {
+            let (ending, usage) = (Ending::Lost, Usage::default());
+            channel.report(&Report::Exited { session, ending, usage, alone: true });
+        }
+        if let Some(closed) = kept.closed {
+            channel.report(&closed);
+        }
+    }
+
+    fn settled(&mut self, _alive: bool, channel: &Channel) {
+        self.sessions.values_mut().for_each(|kept| kept.relay(channel));
+    }
+
+    fn watched(&self) -> Vec<PollFd<'_>> {
+        self.sessions.values().map(|kept| PollFd::new(&kept.socket, PollFlags::IN)).collect()
+    }
+
+    fn is_closing(&self) -> bool {
+        false
+    }
+
+    fn is_finished(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for Keepers {
+    /// Lets go of every keeper and waits until each has ended its session and itself.
+    fn drop(&mut self) {
+        self.sessions.drain().for_each(|(_, kept)| drop(kept.socket));
+        // SAFETY: waits for any child; the status is of no interest.
+        while unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) } > 0 {}
+    }
+}

@@ -1,0 +1,69 @@
+//! PID namespaces: the kernel ends every member when the first one goes.
+
+use std::fs;
+use std::io;
+
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+
+/// What to unshare, and how the caller's identity is kept.
+pub(crate) struct Namespace {
+    flags: libc::c_int,
+    /// `uid_map` and `gid_map` lines when a user namespace is needed: the same ids inside as outside.
+    identity: Option<(String, String)>,
+}
+
+impl Namespace {
+    /// Tries a namespace with a real process: with the privileges at hand, else inside a user namespace.
+    pub(crate) fn try_here() -> io::Result<Self> {
+        let plain = Namespace { flags: libc::CLONE_NEWPID | libc::CLONE_NEWNS, identity: None };
+        if plain.works() {
+            return Ok(plain);
+        }
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let user = Namespace {
+            flags: plain.flags | libc::CLONE_NEWUSER,
+            identity: Some((format!("{uid} {uid} 1"), format!("{gid} {gid} 1"))),
+        };
+        if user.works() { Ok(user) } else { Err(io::Error::other("no PID namespace can be made here")) }
+    }
+
+    fn works(&self) -> bool {
+        match self.fork() {
+            Err(_) => false,
+            Ok(0) => {
+                let furnished = self.furnish().is_ok() && fs::read_link("/proc/self").is_ok();
+                // SAFETY: ends the child alone.
+                unsafe { libc::_exit(i32::from(!furnished)) }
+            }
+            Ok(child) => {
+                let mut status = 0;
+                // SAFETY: waits for the child just made; `status` is a live local.
+                unsafe { libc::waitpid(child, &raw mut status, 0) };
+                status == 0
+            }
+        }
+    }
+
+    /// Forks into the namespace: 0 in the child, which is its first process.
+    pub(crate) fn fork(&self) -> io::Result<i32> {
+        let flags = self.flags | libc::SIGCHLD;
+        // SAFETY: without CLONE_VM and with no stack this is fork; the runner is single-threaded.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+        if pid < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        i32::try_from(pid).map_err(io::Error::other)
+    }
+
+    /// In the first process: keeps the caller's identity and shows the namespace's own `/proc`.
+    pub(crate) fn furnish(&self) -> io::Result<()> {
+        if let Some((uids, gids)) = &self.identity {
+            fs::write("/proc/self/setgroups", "deny")?;
+            fs::write("/proc/self/gid_map", gids)?;
+            fs::write("/proc/self/uid_map", uids)?;
+        }
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        Ok(mount("proc", "/proc", "proc", flags, None)?)
+    }
+}

@@ -1,0 +1,174 @@
+//! The loop: orders in, reports out, children reaped.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use runward_model::wire::{Launch, Order, Report};
+use runward_model::{Containment, SessionId, Signal};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+
+use crate::cgroup::Cgroups;
+use crate::channel::Channel;
+use crate::clone::Failure;
+use crate::grouped::Grouped;
+use crate::keepers::Keepers;
+use crate::reap::{self, Children, Ended};
+use crate::signals::ChildSignal;
+
+/// How often a loop that waits for killed processes looks again, should nobody tell it.
+const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+
+/// A way of holding sessions together.
+pub(crate) trait Hold {
+    /// Starts a session; its id and process are reported by the loop.
+    fn spawn(&mut self, session: SessionId, launch: &Launch, fds: Vec<OwnedFd>) -> Result<Option<i32>, Failure>;
+    /// Signals every process of a session.
+    fn signal(&mut self, session: SessionId, signal: Signal);
+    /// Begins to end what is left of a session.
+    fn close(&mut self, session: SessionId, channel: &Channel);
+    /// A child of this process has ended and been reaped.
+    fn child_ended(&mut self, ended: &Ended, channel: &Channel);
+    /// Everything reaped so far has been told; `alive` says whether this process has any child left.
+    fn settled(&mut self, alive: bool, channel: &Channel);
+    /// What else the loop should wake for.
+    fn watched(&self) -> Vec<PollFd<'_>>;
+    /// Whether something is being ended right now.
+    fn is_closing(&self) -> bool;
+    /// Whether there is nothing more to do, ever.
+    fn is_finished(&self) -> bool;
+}
+
+/// Runs the runner on descriptor 0 until that ends.
+pub(crate) fn run(wanted: Option<Containment>) -> io::Result<()> {
+    let channel = Channel::new(take_stdin()?);
+    close_all_but(&[channel.as_fd()]);
+    let _ = rustix::process::setsid();
+    rustix::process::chdir("/")?;
+    rustix::process::set_child_subreaper(Pid::from_raw(1))?;
+    let children = ChildSignal::take_over()?;
+    if matches!(wanted, None | Some(Containment::Cgroup)) {
+        match Cgroups::try_here() {
+            Ok(cgroups) => return announce_and_serve(channel, &children, Grouped::new(cgroups)),
+            Err(error) if wanted.is_some() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let keepers = Keepers::strongest(wanted)?;
+    announce_and_serve(channel, &children, keepers)
+}
+
+/// A [`Hold`] that a runner begins with.
+pub(crate) trait Announced: Hold {
+    /// What it holds sessions with, and where.
+    fn ready(&self) -> Report;
+}
+
+fn announce_and_serve(channel: Channel, children: &ChildSignal, hold: impl Announced) -> io::Result<()> {
+    channel.report(&hold.ready());
+    serve(channel, children, hold)
+}
+
+/// Obeys until the channel ends or the hold is finished; then `hold` is dropped, which ends what is left.
+pub(crate) fn serve(mut channel: Channel, children: &ChildSignal, mut hold: impl Hold) -> io::Result<()> {
+    while !hold.is_finished() {
+        let (orders, changed) = wait(&channel, children, &hold)?;
+        if changed {
+            children.clear();
+            reap_all(&mut hold, &channel);
+        }
+        if orders {
+            if !channel.fill()? {
+                return Ok(());
+            }
+            while let Some((order, fds)) = channel.next()? {
+                obey(order, fds, &mut hold, &channel);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sleeps until there is something to do: whether there are orders, and whether any process may have ended.
+fn wait(channel: &Channel, children: &ChildSignal, hold: &impl Hold) -> io::Result<(bool, bool)> {
+    let mut fds = vec![PollFd::new(channel, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
+    fds.extend(hold.watched());
+    let timeout = hold.is_closing().then_some(LOOK_AGAIN);
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+    let orders = fds.first().is_some_and(ready);
+    let changed = hold.is_closing() || fds.iter().skip(1).any(ready);
+    Ok((orders, changed))
+}
+
+fn reap_all(hold: &mut impl Hold, channel: &Channel) {
+    let alive = loop {
+        match reap::next() {
+            Children::Ended(ended) => hold.child_ended(&ended, channel),
+            Children::Alive => break true,
+            Children::Gone => break false,
+        }
+    };
+    hold.settled(alive, channel);
+}
+
+fn obey(order: Order, fds: Vec<OwnedFd>, hold: &mut impl Hold, channel: &Channel) {
+    match order {
+        Order::Spawn { session, launch } => match hold.spawn(session, &launch, fds) {
+            Ok(Some(pid)) => channel.report(&Report::Started { session, pid }),
+            Ok(None) => {}
+            Err(Failure { step, errno }) => channel.report(&Report::Failed { session, step, errno }),
+        },
+        Order::Signal { session, signal } => hold.signal(session, signal),
+        Order::Close { session } => hold.close(session, channel),
+    }
+}
+
+/// Moves descriptor 0 out of the children's way and leaves `/dev/null` there.
+fn take_stdin() -> io::Result<OwnedFd> {
+    let stdin = rustix::stdio::stdin();
+    let socket = rustix::io::fcntl_dupfd_cloexec(stdin, 3)?;
+    silence_stdin()?;
+    Ok(socket)
+}
+
+/// Puts `/dev/null` in place of descriptor 0.
+pub(crate) fn silence_stdin() -> io::Result<()> {
+    let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
+    Ok(rustix::stdio::dup2_stdin(&null)?)
+}
+
+/// Closes every descriptor above 2 that is not named: whoever started the server may have left some open.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    use std::os::fd::AsRawFd;
+    let mut kept: Vec<u32> = kept.iter().filter_map(|fd| u32::try_from(fd.as_raw_fd()).ok()).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for fd in kept {
+        if fd > from {
+            close_range(from, fd - 1);
+        }
+        from = from.max(fd + 1);
+    }
+    close_range(from, u32::MAX);
+}
+
+fn close_range(first: u32, last: u32) {
+    // SAFETY: called before these descriptors have owners in this process, or in a fresh fork whose copies of the
+    // owners are never dropped.
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+}
+
+/// Sends a signal to one process, and lets it see the signal should it be stopped.
+pub(crate) fn send(pid: i32, signal: Signal) {
+    // SAFETY: sends a signal; `pid` is positive, so it names one process.
+    unsafe {
+        if pid > 0 {
+            libc::kill(pid, signal.0);
+            libc::kill(pid, libc::SIGCONT);
+        }
+    }
+}
