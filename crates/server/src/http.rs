@@ -38,6 +38,8 @@ where
     let server = Server::bind(settings).await?;
     let told_to_stop = stop_signal().map_err(Error::Signals)?;
     on_listening(server.address());
+    #[cfg(feature = "conformance")]
+    let mcp = crate::conformance::WithFixtures::new(mcp);
     server.run(mcp, told_to_stop, engine.shutdown()).await
 }
 

@@ -7,11 +7,14 @@
 //! To add a tool, write `tools/NAME.rs` and name it in the table of `tools/mod.rs`.
 
 mod call;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod engine_standin;
 pub mod http;
 mod mcp;
 mod params;
 mod settings;
+pub mod stdio;
 mod tools;
 mod yaml;
 

@@ -83,7 +83,10 @@ impl<'a> Scalar<'a> {
 #[derive(Debug, Default)]
 struct Survey {
     first: Option<char>,
-    has_ink: bool,
+    /// Whether the line so far holds more than white space.
+    line_is_inked: bool,
+    /// Whether the last line that is not empty holds more than white space.
+    ends_inked: bool,
     has_unprintable: bool,
     trailing_newlines: usize,
     as_block: usize,
@@ -95,7 +98,8 @@ impl Survey {
         self.first = self.first.or_else(|| piece.chars().next());
         for letter in piece.chars() {
             let newline = letter == '\n';
-            self.has_ink |= !matches!(letter, ' ' | '\t' | '\n');
+            self.line_is_inked = !newline && (self.line_is_inked || !matches!(letter, ' ' | '\t'));
+            self.ends_inked = if newline { self.ends_inked } else { self.line_is_inked };
             self.has_unprintable |= is_unprintable(letter);
             self.trailing_newlines = if newline { self.trailing_newlines + 1 } else { 0 };
             self.as_block += letter.len_utf8() + if newline { INDENT.len() } else { 0 };
@@ -103,9 +107,9 @@ impl Survey {
         }
     }
 
-    /// Text of nothing but white space is easier to read in quotes.
+    /// Parsers disagree on a last line of nothing but white space.
     const fn is_block(&self) -> bool {
-        self.has_ink && !self.has_unprintable
+        self.ends_inked && !self.has_unprintable
     }
 }
 
