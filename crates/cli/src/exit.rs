@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use runward_server::http;
+
 use crate::config::{Error, Origin};
 
 /// How the program ends.
@@ -35,7 +37,16 @@ impl Exit {
         match error.downcast_ref::<Error>() {
             Some(Error::Setting { origin: Origin::Flag(_), .. }) => Exit::Usage,
             Some(_) => Exit::Config,
-            None => Exit::Failed,
+            None => error.downcast_ref().map_or(Exit::Failed, Exit::after_serving),
+        }
+    }
+
+    const fn after_serving(error: &http::Error) -> Self {
+        match error {
+            http::Error::TokenMissing(_) | http::Error::AllowedHost(_) | http::Error::AllowedOrigin(_) => {
+                Exit::Config
+            }
+            _ => Exit::Failed,
         }
     }
 

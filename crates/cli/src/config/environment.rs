@@ -1,5 +1,17 @@
 //! Which environment variable holds which setting.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use super::error::Error;
+use super::origin::Origin;
+
+/// An environment.
+pub(crate) type Variables = BTreeMap<OsString, OsString>;
+
+/// Variables of ours that are no settings.
+const OTHERS: [&str; 2] = ["RUNWARD_CONFIG", "RUNWARD_TOKEN"];
+
 /// Settings whose variables have names of their own; all others follow the rule in [`variable`].
 const NAMED: [(&str, &str); 4] = [
     ("policy.allowed_commands", "ALLOWED_COMMANDS"),
@@ -23,9 +35,50 @@ pub(crate) fn empty_counts(key: &str) -> bool {
     key == "policy.allowed_commands"
 }
 
+/// Refuses a variable that is almost one of ours: it was meant to change something and would not. Others of our
+/// prefix are left alone, since some systems add their own (a Kubernetes service named `runward` does).
+pub(crate) fn refuse_misspelt<'a>(
+    variables: &Variables,
+    keys: impl Iterator<Item = &'a str>,
+) -> Result<(), Error> {
+    let known: Vec<String> = keys.map(variable).chain(OTHERS.map(str::to_owned)).collect();
+    let ours = variables.keys().filter_map(|name| name.to_str()).filter(|name| name.starts_with("RUNWARD_"));
+    for name in ours.filter(|name| !known.iter().any(|known| known == name)) {
+        let near = |known: &&String| strsim::damerau_levenshtein(known, name) <= 2;
+        if let Some(meant) = known.iter().find(near) {
+            let what = format!("no setting has this variable; did you mean {meant}?");
+            return Err(Error::setting(&Origin::Variable(name.into()), what));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn refusal(name: &str) -> Option<String> {
+        let keys = ["limits.output", "log.filter", "tools"];
+        let variables = Variables::from([(name.into(), "x".into())]);
+        refuse_misspelt(&variables, keys.into_iter()).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_variable_that_is_almost_ours_is_refused() {
+        let message =
+            "RUNWARD_LIMIT_OUTPUT: no setting has this variable; did you mean RUNWARD_LIMITS_OUTPUT?";
+        assert_eq!(refusal("RUNWARD_LIMIT_OUTPUT").as_deref(), Some(message));
+        assert!(refusal("RUNWARD_TOKNE").unwrap().ends_with("did you mean RUNWARD_TOKEN?"));
+    }
+
+    #[test]
+    fn a_variable_that_somebody_else_made_is_left_alone() {
+        for name in
+            ["RUNWARD_SERVICE_HOST", "RUNWARD_PORT", "RUNWARD_PORT_8000_TCP_ADDR", "RUNWARD_LOG", "LOG"]
+        {
+            assert_eq!(refusal(name), None);
+        }
+    }
 
     #[test]
     fn the_reference_names_the_variable_of_every_setting() {

@@ -13,11 +13,11 @@ mod settings;
 mod units;
 mod value;
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use environment::Variables;
 pub(crate) use error::Error;
 pub(crate) use origin::Origin;
 use settings::Settings;
@@ -95,19 +95,15 @@ pub(crate) type Flag<'a> = (&'static str, &'static str, &'a str);
 impl Config {
     /// Reads every layer of this process. `file` is what `--config` named.
     pub(crate) fn load(file: Option<&Path>, flags: &[Flag<'_>]) -> Result<Self, Error> {
-        Self::from_layers(file, |name| std::env::var_os(name), flags)
+        Self::from_layers(file, &std::env::vars_os().collect(), flags)
     }
 
-    fn from_layers(
-        file: Option<&Path>,
-        lookup: impl Fn(&str) -> Option<OsString>,
-        flags: &[Flag<'_>],
-    ) -> Result<Self, Error> {
+    fn from_layers(file: Option<&Path>, variables: &Variables, flags: &[Flag<'_>]) -> Result<Self, Error> {
         let mut settings = Settings::defaults()?;
-        if let Some((path, text)) = file::read(file, &lookup)? {
+        if let Some((path, text)) = file::read(file, variables)? {
             settings.apply_file(&path, &text)?;
         }
-        settings.apply_environment(&lookup)?;
+        settings.apply_environment(variables)?;
         for (flag, key, text) in flags {
             settings.apply_flag(flag, key, text)?;
         }
@@ -127,9 +123,8 @@ mod tests {
     }
 
     fn with(variables: &[(&str, &str)]) -> Result<Config, String> {
-        let lookup =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
-        Config::from_layers(None, lookup, &[]).map_err(|error| error.to_string())
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Config::from_layers(None, &variables, &[]).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -147,7 +142,8 @@ mod tests {
         let mut settings = Settings::defaults().unwrap();
         let file = "policy = { allowed_commands = ['ls'], cwd_roots = ['/srv'] }";
         settings.apply_file(Path::new("x.toml"), file).unwrap();
-        settings.apply_environment(|_| Some(OsString::new())).unwrap();
+        let empty = ["ALLOWED_COMMANDS", "ALLOWED_CWD_ROOTS", "RUNWARD_LIMITS_OUTPUT"];
+        settings.apply_environment(&empty.map(|name| (name.into(), "".into())).into()).unwrap();
         let config = Config::read(&mut settings).unwrap();
         assert_eq!(config.policy, Policy { allowed_commands: vec![], cwd_roots: vec!["/srv".into()] });
     }

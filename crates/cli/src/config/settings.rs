@@ -1,12 +1,12 @@
 //! The layers, put on top of each other.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::environment::{empty_counts, variable};
+use super::environment::{Variables, empty_counts, refuse_misspelt, variable};
 use super::error::Error;
 use super::origin::Origin;
 use super::value::Value;
@@ -77,13 +77,11 @@ impl Settings {
     }
 
     /// The third layer: variables of the environment.
-    pub(crate) fn apply_environment(
-        &mut self,
-        lookup: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<(), Error> {
+    pub(crate) fn apply_environment(&mut self, variables: &Variables) -> Result<(), Error> {
+        refuse_misspelt(variables, self.0.keys().map(String::as_str))?;
         for (key, setting) in &mut self.0 {
             let name = variable(key);
-            let Some(text) = lookup(&name) else { continue };
+            let Some(text) = variables.get(OsStr::new(&name)) else { continue };
             let origin = Origin::Variable(name);
             let text = text.to_str().ok_or_else(|| Error::setting(&origin, "the value is not UTF-8 text"))?;
             if text.trim().is_empty() && !empty_counts(key) {

@@ -4,4 +4,6 @@
 mod check;
 mod config;
 mod help;
+mod log;
 mod program;
+mod serve;

@@ -1,7 +1,8 @@
 //! The real program, started with exactly the environment that a test gives.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A call of the program: no variables but `PATH`, no configuration file but those of the test.
 pub(crate) struct Program(Command);
@@ -24,10 +25,33 @@ impl Program {
         self
     }
 
+    pub(crate) fn start(mut self) -> Running {
+        Running(self.0.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
     pub(crate) fn run(mut self) -> Ended {
         let Output { status, stdout, stderr } = self.0.output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ended { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+/// A call that goes on until it is let go of.
+pub(crate) struct Running(Child);
+
+impl Running {
+    /// The first line of its standard output.
+    pub(crate) fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        line
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
     }
 }
 
