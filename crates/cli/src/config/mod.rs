@@ -143,7 +143,7 @@ mod tests {
         let file = "policy = { allowed_commands = ['ls'], cwd_roots = ['/srv'] }";
         settings.apply_file(Path::new("x.toml"), file).unwrap();
         let empty = ["ALLOWED_COMMANDS", "ALLOWED_CWD_ROOTS", "RUNWARD_LIMITS_OUTPUT"];
-        settings.apply_environment(&empty.map(|name| (name.into(), "".into())).into()).unwrap();
+        settings.apply_environment(&empty.map(|name| (name.into(), " ,".into())).into()).unwrap();
         let config = Config::read(&mut settings).unwrap();
         assert_eq!(config.policy, Policy { allowed_commands: vec![], cwd_roots: vec!["/srv".into()] });
     }

@@ -84,10 +84,9 @@ impl Settings {
             let Some(text) = variables.get(OsStr::new(&name)) else { continue };
             let origin = Origin::Variable(name);
             let text = text.to_str().ok_or_else(|| Error::setting(&origin, "the value is not UTF-8 text"))?;
-            if text.trim().is_empty() && !empty_counts(key) {
-                continue;
+            if !is_blank(text) || empty_counts(key) {
+                setting.replace(text, origin)?;
             }
-            setting.replace(text, origin)?;
         }
         Ok(())
     }
@@ -118,16 +117,19 @@ impl Settings {
     }
 
     fn unknown(&self, key: &str) -> String {
-        let likeness = |known: &&String| (strsim::jaro_winkler(known, key) * 1000.0).round();
-        let nearest = self.0.keys().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        match nearest.filter(|known| likeness(known) >= 800.0) {
-            Some(near) => format!("there is no such setting; did you mean {near}?"),
-            None => format!("there is no such setting; the settings are {}", self.listed()),
+        let near = |known: &&String| strsim::damerau_levenshtein(known, key) <= 2;
+        match self.0.keys().find(near) {
+            Some(meant) => format!("there is no such setting; did you mean {meant}?"),
+            None => format!("there is no such setting; there are {}", self.beside(key).join(", ")),
         }
     }
 
-    fn listed(&self) -> String {
-        self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    /// The settings of the same section, or all where there is no such section.
+    fn beside(&self, key: &str) -> Vec<&str> {
+        let section = key.rsplit_once('.').map_or("", |(section, _)| section);
+        let inside = |known: &&str| known.starts_with(section) && self.is_section(section);
+        let found: Vec<_> = self.0.keys().map(String::as_str).filter(inside).collect();
+        if found.is_empty() { self.0.keys().map(String::as_str).collect() } else { found }
     }
 }
 
@@ -157,6 +159,11 @@ fn parse<'a>(text: &'a str, path: &Path) -> Result<toml::Spanned<DeTable<'a>>, E
         line: line_at(text, error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })
+}
+
+/// Nothing but spaces and commas: an empty text, and an empty list.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c == ',' || c.is_whitespace())
 }
 
 fn line_at(text: &str, offset: usize) -> usize {

@@ -96,8 +96,12 @@ fn the_usual_place_may_be_empty_but_a_named_file_must_be_there() {
 fn an_unknown_key_is_named_with_file_and_line_and_what_was_meant() {
     File::new("# mine\n\n[limits]\noutptu = \"1MiB\"\n")
         .refused(4, "limits.outptu: there is no such setting; did you mean limits.output?");
+    File::new("[http]\ntls = true\n").refused(
+        2,
+        "http.tls: there is no such setting; there are http.allowed_hosts, http.allowed_origins, http.bind, http.max_body",
+    );
     let ended = File::new("[sandbox]\n").check();
-    let listed = ":1: sandbox: there is no such setting; the settings are http.allowed_hosts, ";
+    let listed = ":1: sandbox: there is no such setting; there are http.allowed_hosts, ";
     assert!(ended.code == 78 && ended.stderr.contains(listed), "{ended:?}");
 }
 
