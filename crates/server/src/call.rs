@@ -12,9 +12,9 @@ use rmcp::model::JsonObject;
 use runward_model::{Caller, Request, StopReason, View};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine_standin::{Engine, Session};
 use crate::params::{self, Param};
 use crate::tools::{Reply, Tool};
+use runward_engine::{Engine, Session};
 
 /// Who waits for a call: how it takes its question back, how it goes away, and whether it hears of progress.
 #[derive(Debug)]

@@ -9,7 +9,6 @@
 mod call;
 #[cfg(feature = "conformance")]
 pub mod conformance;
-mod engine_standin;
 pub mod http;
 mod mcp;
 mod params;
@@ -18,8 +17,8 @@ pub mod stdio;
 mod tools;
 mod yaml;
 
-pub use engine_standin::Engine;
 pub use mcp::{Disconnected, Mcp, UnknownTool};
+pub use runward_engine::Engine;
 pub use settings::{HttpSettings, Settings, Token};
 #[doc(hidden)]
 pub use yaml::sample as yaml_sample;

@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 pub use offer::UnknownTool;
 
 use crate::call::{self, Progress, Watcher};
-use crate::engine_standin::Engine;
 use crate::settings::Settings;
 use crate::tools::{Limits, Reply};
 use offer::{Offer, Offered};
+use runward_engine::Engine;
 
 /// The MCP server. Clones share everything.
 #[derive(Clone, Debug)]

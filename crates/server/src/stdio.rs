@@ -19,8 +19,8 @@ use thiserror::Error;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine_standin::Engine;
 use crate::mcp::Mcp;
+use runward_engine::Engine;
 use transport::LineTransport;
 
 /// How long the answers to calls that were stopped may take to get out.

@@ -74,7 +74,7 @@ mod tests {
     fn offer(names: &[&str]) -> Result<Offer, UnknownTool> {
         let names: Vec<_> = names.iter().map(ToString::to_string).collect();
         let limits =
-            Limits { default_timeout: Duration::from_secs(30), max_timeout: Duration::from_secs(600) };
+            Limits { default_timeout: Duration::from_secs(30), max_timeout: Duration::from_mins(10) };
         Offer::new(&names, &limits)
     }
 

@@ -37,12 +37,12 @@ pub(super) fn read(line: &[u8]) -> Read {
 /// The answer to a line that is over the limit, from its start and its end.
 pub(super) fn too_long(start: &[u8], end: &[u8], limit: usize) -> Value {
     let id = id_in_start(start).or_else(|| id_in_end(end)).unwrap_or(Value::Null);
-    refusal(&id, INVALID_REQUEST, format!("the message is longer than the limit of {limit} bytes a line"))
+    refusal(&id, INVALID_REQUEST, &format!("the message is longer than the limit of {limit} bytes a line"))
 }
 
 /// The answer to a request whose id another request still has.
 pub(super) fn id_in_use(id: &Value) -> Value {
-    refusal(id, INVALID_REQUEST, format!("a request with the id {id} is still being worked on"))
+    refusal(id, INVALID_REQUEST, &format!("a request with the id {id} is still being worked on"))
 }
 
 fn explain(line: &[u8], reason: &str) -> Read {
@@ -52,7 +52,7 @@ fn explain(line: &[u8], reason: &str) -> Read {
             return Read::Answer(refusal(
                 &Value::Null,
                 PARSE_ERROR,
-                format!("the line is not JSON: {error}"),
+                &format!("the line is not JSON: {error}"),
             ));
         }
     };
@@ -64,7 +64,7 @@ fn explain(line: &[u8], reason: &str) -> Read {
         tracing::debug!(reason, "ignored a notification");
         return Read::Nothing;
     }
-    Read::Answer(refusal(&id_of(&value), INVALID_REQUEST, format!("not a JSON-RPC 2.0 message: {reason}")))
+    Read::Answer(refusal(&id_of(&value), INVALID_REQUEST, &format!("not a JSON-RPC 2.0 message: {reason}")))
 }
 
 /// One refusal for every request in a batch, and a single one when it holds none.
@@ -73,16 +73,12 @@ fn refuse_batch(items: &[Value]) -> Value {
     let refusals: Vec<_> = items
         .iter()
         .filter(|item| item.get("id").is_some())
-        .map(|item| refusal(&id_of(item), INVALID_REQUEST, WHY.into()))
+        .map(|item| refusal(&id_of(item), INVALID_REQUEST, WHY))
         .collect();
-    if refusals.is_empty() {
-        refusal(&Value::Null, INVALID_REQUEST, WHY.into())
-    } else {
-        Value::Array(refusals)
-    }
+    if refusals.is_empty() { refusal(&Value::Null, INVALID_REQUEST, WHY) } else { Value::Array(refusals) }
 }
 
-fn refusal(id: &Value, code: i32, message: String) -> Value {
+fn refusal(id: &Value, code: i32, message: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }
 

@@ -62,3 +62,6 @@ impl From<Reply> for CallToolResult {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
