@@ -1,11 +1,25 @@
 //! The judge: which commands a piece of work would run, and whether the rules allow each of them.
+//!
+//! [`read`] takes a piece of work apart. A line without shell syntax becomes a program with arguments, split exactly as
+//! bash would; anything else becomes a [`Script`] with every command that bash could start from it, wherever it stands.
+//! [`Policy::judge`] then holds each command against the [`Allowlist`], looks into wrappers such as `env` and
+//! `find -exec` for the commands inside their arguments, and refuses what cannot be known before it runs.
+//!
+//! The list says which programs a caller may start, not what those programs may do: an operator who lists an
+//! interpreter lists everything that it can be told to run.
 
 mod allowlist;
+mod builtin_rules;
 mod builtins;
 mod judge;
 mod reading;
+mod script;
 mod search_path;
+mod survey;
+mod variables;
+mod weigh;
 mod words;
+mod wrappers;
 
 pub use allowlist::Allowlist;
 pub use judge::Policy;

@@ -2,6 +2,7 @@
 
 use runward_model::{Argv, Refusal, Work};
 
+use crate::script::{Fact, facts_of};
 use crate::words::split_plain;
 
 /// A piece of work, read.
@@ -13,16 +14,21 @@ pub enum Reading {
     Script(Script),
 }
 
-/// Text that bash has to run.
+/// Text that bash has to run, and what it would do, as far as that can be known before it runs.
 #[derive(Clone, Debug)]
 pub struct Script {
     source: String,
+    facts: Result<Vec<Fact>, String>,
 }
 
 impl Script {
     /// The text, as the caller gave it.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    pub(crate) fn facts(&self) -> Result<&[Fact], &str> {
+        self.facts.as_deref().map_err(String::as_str)
     }
 }
 
@@ -52,7 +58,7 @@ fn read_line(line: &str) -> Result<Reading, Refusal> {
         return Err(Refusal::Nul { what: "command" });
     }
     let Some(words) = split_plain(line) else {
-        return Ok(Reading::Script(Script { source: line.to_owned() }));
+        return Ok(Reading::Script(Script { source: line.to_owned(), facts: facts_of(line) }));
     };
     let mut words = words.into_iter();
     let file = words.next().ok_or(Refusal::Empty)?;

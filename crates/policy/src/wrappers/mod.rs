@@ -1,0 +1,125 @@
+//! Programs whose arguments are another command.
+
+mod find;
+mod options;
+mod table;
+
+use crate::script::{Value, Word};
+use options::Options;
+pub(crate) use table::is_interpreter;
+use table::{Inner, Wrapper};
+
+/// A command inside another one's arguments.
+#[derive(Debug)]
+pub(crate) struct Enclosed {
+    /// Its name and arguments.
+    pub(crate) words: Vec<Word>,
+    /// Variables that are set for it.
+    pub(crate) variables: Vec<String>,
+    /// Whether it runs somewhere else than its wrapper.
+    pub(crate) moved: bool,
+    /// Whether bash looks for it among its own commands too.
+    pub(crate) in_shell: bool,
+}
+
+impl Enclosed {
+    fn new(words: Vec<Word>) -> Self {
+        Enclosed { words, variables: Vec::new(), moved: false, in_shell: false }
+    }
+}
+
+/// The commands that `name` would start, given these arguments; none when it is no wrapper or starts nothing.
+/// An error is a sentence: why that cannot be known.
+pub(crate) fn enclosed(name: &str, args: &[Word]) -> Result<Vec<Enclosed>, String> {
+    if name == "find" {
+        return find::enclosed(args);
+    }
+    if is_loader(name) {
+        return loaded(name, args);
+    }
+    let Some(wrapper) = table::wrapper(name) else { return Ok(Vec::new()) };
+    let read = options::read(wrapper, args)?;
+    match wrapper.inner {
+        Inner::Refused(why) => Err(format!("\"{name}\" {why}")),
+        Inner::Command => Ok(command(read.rest, wrapper)),
+        Inner::After(operands) => Ok(command(read.rest.get(operands..).unwrap_or_default(), wrapper)),
+        Inner::Variables => Ok(with_variables(&read, wrapper)),
+        Inner::Xargs => Ok(vec![fed(&read)]),
+        Inner::Line => line(name, read.rest),
+        Inner::LineOption => line(name, read.line.as_slice()),
+        Inner::Lookup if read.seen.contains(&'v') || read.seen.contains(&'V') => Ok(Vec::new()),
+        Inner::Lookup | Inner::Shell => Ok(command(read.rest, wrapper)),
+    }
+}
+
+fn command(words: &[Word], wrapper: &Wrapper) -> Vec<Enclosed> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let in_shell = matches!(wrapper.inner, Inner::Lookup | Inner::Shell);
+    vec![Enclosed { in_shell, ..Enclosed::new(words.to_vec()) }]
+}
+
+/// `env A=1 B=2 command`.
+fn with_variables(read: &Options<'_>, wrapper: &Wrapper) -> Vec<Enclosed> {
+    let named = |word: &Word| word.prefix().split_once('=').map(|(name, _)| name.to_owned());
+    let mut variables: Vec<String> = read.unset.iter().map(|word| word.shown()).collect();
+    variables.extend(read.rest.iter().map_while(named));
+    let assignments = read.rest.iter().map_while(named).count();
+    let words = read.rest.get(assignments..).unwrap_or_default();
+    // A value that splits into several words could hide the command.
+    let split = read.rest.iter().take(assignments).position(Word::is_many);
+    let words = split.and_then(|at| read.rest.get(at..)).unwrap_or(words);
+    if words.is_empty() && variables.is_empty() {
+        return command(words, wrapper);
+    }
+    let moved = read.seen.contains(&'C') || read.seen.contains(&'D');
+    vec![Enclosed { variables, moved, ..Enclosed::new(words.to_vec()) }]
+}
+
+/// `xargs command`: what is read from the input is appended, or takes the place of a marker.
+fn fed(read: &Options<'_>) -> Enclosed {
+    let mut words = read.rest.to_vec();
+    if words.is_empty() {
+        words.push(Word::known("echo"));
+    }
+    let marker = read.marker.clone().unwrap_or_default();
+    if !marker.is_empty() {
+        words.iter_mut().for_each(|word| filled_in(word, &marker));
+    }
+    words.push(Word::anything("(input)"));
+    Enclosed::new(words)
+}
+
+/// Forgets everything from the marker on, which is replaced when it runs.
+fn filled_in(word: &mut Word, marker: &str) {
+    if let Some(at) = word.prefix().find(marker) {
+        let prefix = word.prefix().get(..at).unwrap_or_default().to_owned();
+        word.value = Value::Unknown { prefix, count: word.count(), number: false };
+    }
+}
+
+/// A command line that goes to a shell: read only where no shell would find anything to do in it.
+fn line(name: &str, words: &[Word]) -> Result<Vec<Enclosed>, String> {
+    let texts: Option<Vec<&str>> = words.iter().map(Word::text).collect();
+    let split =
+        texts.filter(|texts| !texts.is_empty()).and_then(|texts| crate::words::split_plain(&texts.join(" ")));
+    match split {
+        Some(words) if !words.is_empty() => {
+            Ok(vec![Enclosed::new(words.into_iter().map(Word::known).collect())])
+        }
+        _ => Err(format!("what \"{name}\" gives to a shell cannot be judged; give it one plain command")),
+    }
+}
+
+fn is_loader(name: &str) -> bool {
+    name == "ld.so" || name.starts_with("ld-linux") || name.starts_with("ld-musl")
+}
+
+fn loaded(name: &str, args: &[Word]) -> Result<Vec<Enclosed>, String> {
+    match args.first() {
+        None => Ok(Vec::new()),
+        Some(first) if first.prefix().starts_with('-') => Err(options::not_known(name, first)),
+        Some(_) => Ok(vec![Enclosed::new(args.to_vec())]),
+    }
+}
