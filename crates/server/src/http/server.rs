@@ -16,13 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::allowed::Allowed;
 use super::answer::{method_not_allowed, not_found};
-use super::endpoint::endpoint;
+use super::endpoint::{Open, endpoint};
 use super::error::Error;
 use super::guard::{Guard, authenticate, guard};
 use crate::{HttpSettings, Token};
 
-/// How long clients may take to read what they are still owed once everything has been stopped.
-const LINGER: Duration = Duration::from_secs(1);
+/// How long the last answers may take once everything has been stopped, and then how long the last connections may.
+const LINGER: Duration = Duration::from_millis(500);
 
 /// How long a connection may be silent before the system asks whether its other end still exists.
 const PROBE_AFTER: Duration = Duration::from_mins(1);
@@ -67,8 +67,8 @@ impl Server {
     where
         H: ServerHandler + Clone + Send + Sync + 'static,
     {
-        let (closing, streams) = (CancellationToken::new(), CancellationToken::new());
-        let router = router(mcp, &self.guard, self.token, streams.clone());
+        let (closing, open) = (CancellationToken::new(), Open::default());
+        let router = router(mcp, &self.guard, self.token, open.clone());
         let serving = axum::serve(self.listener.tap_io(prepare), router)
             .with_graceful_shutdown(closing.clone().cancelled_owned());
         let mut serving = std::pin::pin!(serving.into_future());
@@ -79,12 +79,15 @@ impl Server {
         }
         let winding_down = async {
             wind_down.await;
-            streams.cancel();
+            open.answers.close();
+            // Whoever does not take its last answer in time goes without.
+            let _ = tokio::time::timeout(LINGER, open.answers.wait()).await;
+            open.streams.cancel();
         };
         let leaving = async {
             tokio::select! {
                 ended = serving => ended.map_err(Error::Listener),
-                () = lingered(&streams) => Ok(()),
+                () = lingered(&open.streams) => Ok(()),
             }
         };
         tokio::join!(winding_down, leaving).1
@@ -97,11 +100,11 @@ async fn lingered(streams: &CancellationToken) {
     tokio::time::sleep(LINGER).await;
 }
 
-fn router<H>(mcp: H, guarding: &Arc<Guard>, token: Option<Token>, streams: CancellationToken) -> Router
+fn router<H>(mcp: H, guarding: &Arc<Guard>, token: Option<Token>, open: Open) -> Router
 where
     H: ServerHandler + Clone + Send + Sync + 'static,
 {
-    let doors = endpoint("/mcp", mcp, guarding.max_body, streams)
+    let doors = endpoint("/mcp", mcp, guarding.max_body, open)
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(token, authenticate));
     Router::new()

@@ -1,0 +1,3 @@
+//! The server's tests, a module a door.
+
+mod http;
