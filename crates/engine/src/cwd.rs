@@ -29,7 +29,8 @@ pub(crate) fn open(wanted: Option<&Path>, roots: &[PathBuf]) -> Result<Cwd, Refu
     if stat.st_nlink == 0 {
         return Err(Refusal::CwdMissing(named.into()));
     }
-    let path = path_of(&handle).map_err(|error| Refusal::CwdUnusable { path: named.into(), reason: error.to_string() })?;
+    let path = path_of(&handle)
+        .map_err(|error| Refusal::CwdUnusable { path: named.into(), reason: error.to_string() })?;
     if !roots.is_empty() && !roots.iter().any(|root| path.starts_with(root)) {
         return Err(Refusal::CwdOutsideRoots { path, roots });
     }

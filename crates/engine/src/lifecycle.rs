@@ -110,7 +110,13 @@ impl State {
     pub(crate) fn end(&self) -> Option<End> {
         let (ending, usage) = self.exit.unwrap_or((Ending::Lost, Usage::default()));
         let gone = self.gone.clone().unwrap_or_default();
-        (self.phase == Phase::Ended).then_some(End { ending, usage, gone, stopped: self.stopped, cut: self.cut })
+        (self.phase == Phase::Ended).then_some(End {
+            ending,
+            usage,
+            gone,
+            stopped: self.stopped,
+            cut: self.cut,
+        })
     }
 
     /// Takes one input; total: any input may come in any phase.

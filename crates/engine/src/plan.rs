@@ -83,7 +83,8 @@ fn refusal(error: SpawnError, program: PathBuf, cwd: PathBuf) -> Refusal {
         }
         (Step::Exec, Some(Errno::ACCESS | Errno::PERM)) => Refusal::NotExecutable(program),
         (Step::Exec, Some(Errno::NOEXEC)) => {
-            let reason = "it is neither a program for this machine nor a script with a #! line; name its interpreter";
+            let reason =
+                "it is neither a program for this machine nor a script with a #! line; name its interpreter";
             Refusal::StartFailed { program, reason: reason.into() }
         }
         (Step::Exec, Some(Errno::NOENT)) => {
@@ -91,7 +92,8 @@ fn refusal(error: SpawnError, program: PathBuf, cwd: PathBuf) -> Refusal {
             Refusal::StartFailed { program, reason: reason.into() }
         }
         (Step::Exec, Some(Errno::TOOBIG)) => {
-            let reason = "its arguments and environment are too long for this system; pass long text as input";
+            let reason =
+                "its arguments and environment are too long for this system; pass long text as input";
             Refusal::StartFailed { program, reason: reason.into() }
         }
         _ => Refusal::StartFailed { program, reason: error.to_string() },

@@ -34,7 +34,8 @@ pub(crate) fn resolve(work: &Work, cwd: Option<&Path>, settings: &Settings) -> R
         Reading::Plain(Argv { file, args }) => [std::slice::from_ref(file), args].concat(),
         Reading::Script(script) => ["bash", "-c", "--", script.source()].map(str::to_owned).to_vec(),
     };
-    let program = argv.first().map_or(Err(Refusal::Empty), |name| find(name, &cwd.path, settings.policy.path()));
+    let program =
+        argv.first().map_or(Err(Refusal::Empty), |name| find(name, &cwd.path, settings.policy.path()));
     let env = environment(settings, &reading, &cwd.path);
     Ok(Resolved { reading, program, argv, cwd, env })
 }

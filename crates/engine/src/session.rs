@@ -12,6 +12,7 @@ use crate::supervise::Final;
 #[derive(Debug)]
 pub struct Session {
     pub(crate) id: SessionId,
+    pub(crate) pid: i32,
     pub(crate) log: Arc<EventLog>,
     pub(crate) stop: mpsc::UnboundedSender<StopReason>,
     pub(crate) outcome: watch::Receiver<Final>,
@@ -21,6 +22,11 @@ impl Session {
     /// Its id.
     pub fn id(&self) -> SessionId {
         self.id
+    }
+
+    /// Its first process.
+    pub fn pid(&self) -> i32 {
+        self.pid
     }
 
     /// Asks it to end, then makes it. The first reason wins; an ended session does not mind.

@@ -53,12 +53,17 @@ struct Graces {
 
 impl Supervision {
     /// Starts the task and returns the leash.
-    pub(crate) fn begin(engine: &Engine, mut child: Child, request: Request, room: OwnedSemaphorePermit) -> Session {
+    pub(crate) fn begin(
+        engine: &Engine,
+        mut child: Child,
+        request: Request,
+        room: OwnedSemaphorePermit,
+    ) -> Session {
         let shared = &engine.0;
         let log = Arc::new(EventLog::new(shared.settings.output_limit));
         let (stop, stops) = mpsc::unbounded_channel();
         let (sender, outcome) = watch::channel(None);
-        let session = Session { id: child.session, log: log.clone(), stop, outcome };
+        let session = Session { id: child.session, pid: child.pid, log: log.clone(), stop, outcome };
         let started = Instant::now();
         let supervision = Supervision {
             streams: Streams::take(&mut child, request.input, log),
@@ -116,14 +121,16 @@ impl Supervision {
         }
     }
 
-    fn reported(&mut self, report: Option<Report>) -> Input {
+    fn reported(&mut self, report: Report) -> Input {
         match report {
-            Some(Report::Closed { ended, survivors, .. }) => Input::Closed { ended, survivors },
-            Some(Report::Exited { ending, usage, alone, .. }) => {
+            Report::Closed { ended, survivors, .. } => Input::Closed { ended, survivors },
+            Report::Exited { ending, usage, alone, .. } => {
                 self.exited = Some(Instant::now());
                 Input::Exited { ending, usage, alone }
             }
-            _ => Input::Exited { ending: Ending::Lost, usage: Usage::default(), alone: true },
+            Report::Ready { .. } | Report::Started { .. } | Report::Failed { .. } => {
+                Input::Exited { ending: Ending::Lost, usage: Usage::default(), alone: true }
+            }
         }
     }
 

@@ -63,9 +63,12 @@ impl Drop for Child {
 pub struct Reports(pub(crate) mpsc::UnboundedReceiver<Report>);
 
 impl Reports {
-    /// The next report. Should the runner be killed, a lost ending is made up for it; `None` after the last one.
-    pub async fn next(&mut self) -> Option<Report> {
-        self.0.recv().await
+    /// The next report; waits for ever after the last one. Should the runner be killed, a lost ending is made up.
+    pub async fn next(&mut self) -> Report {
+        match self.0.recv().await {
+            Some(report) => report,
+            None => std::future::pending().await,
+        }
     }
 }
 

@@ -97,8 +97,11 @@ impl Link {
 
     async fn carry(&mut self) -> io::Result<()> {
         loop {
-            let interest =
-                if self.outgoing.is_empty() { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
+            let interest = if self.outgoing.is_empty() {
+                Interest::READABLE
+            } else {
+                Interest::READABLE | Interest::WRITABLE
+            };
             tokio::select! {
                 order = self.queue.recv() => match order {
                     Some((order, fds)) => self.enqueue(&order, fds),

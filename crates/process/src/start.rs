@@ -75,7 +75,8 @@ impl Spawner {
             Stdin::Piped => pipes::input().map(|(near, far)| (Some(near), far)).map_err(Error::Pipes)?,
         };
         let fds = vec![cwd, child_stdin, child_stdout, child_stderr];
-        let reports = orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
+        let reports =
+            orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
         let mut child = Child {
             session,
             pid: 0,
@@ -87,11 +88,11 @@ impl Spawner {
             orders,
         };
         match child.reports.next().await {
-            Some(Report::Started { pid, .. }) => {
+            Report::Started { pid, .. } => {
                 child.pid = pid;
                 Ok(child)
             }
-            Some(Report::Failed { step, errno, .. }) => Err(failure(step, errno)),
+            Report::Failed { step, errno, .. } => Err(failure(step, errno)),
             _ => Err(Error::RunnerGone),
         }
     }

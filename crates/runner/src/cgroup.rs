@@ -82,7 +82,8 @@ impl Drop for Cgroups {
     fn drop(&mut self) {
         let _ = fs::write(self.base.join("cgroup.kill"), "1");
         let mut waited = [PollFd::new(&self.events, PollFlags::PRI)];
-        while is_populated(&self.events) && poll(&mut waited, Some(&LAST_WAIT)).is_ok_and(|ready| ready > 0) {}
+        while is_populated(&self.events) && poll(&mut waited, Some(&LAST_WAIT)).is_ok_and(|ready| ready > 0) {
+        }
         remove_tree(&self.base);
     }
 }
@@ -174,10 +175,11 @@ fn remove_stale(parent: &Path, namespace: u64) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(&prefix)).and_then(|pid| pid.parse().ok());
-        let gone = owner.and_then(Pid::from_raw).is_some_and(|pid| {
-            rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
-        });
+        let owner =
+            name.to_str().and_then(|name| name.strip_prefix(&prefix)).and_then(|pid| pid.parse().ok());
+        let gone = owner
+            .and_then(Pid::from_raw)
+            .is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH));
         if gone {
             let _ = fs::write(entry.path().join("cgroup.kill"), "1");
             remove_tree(&entry.path());

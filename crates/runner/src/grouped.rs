@@ -70,7 +70,12 @@ impl Announced for Grouped {
 }
 
 impl Hold for Grouped {
-    fn spawn(&mut self, session: SessionId, launch: &Launch, fds: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+    fn spawn(
+        &mut self,
+        session: SessionId,
+        launch: &Launch,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Option<i32>, Failure> {
         let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
         let slot = self.cgroups.take().map_err(|error| Failure {
             step: Step::Contain,

@@ -47,7 +47,8 @@ impl Keeper {
             .parts()
             .map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })
             .and_then(|parts| clone::spawn(&parts, fds, None, &mut Stack::new()));
-        let keeper = Keeper { session, first: started.ok(), exited: None, hunt: None, finished: started.is_err() };
+        let keeper =
+            Keeper { session, first: started.ok(), exited: None, hunt: None, finished: started.is_err() };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },

@@ -71,7 +71,6 @@ fn keep(
     far: OwnedFd,
 ) -> io::Result<()> {
     let channel = Channel::new(far);
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))?;
     let children = ChildSignal::take_over()?;
     if let Some(namespace) = namespace
@@ -145,7 +144,12 @@ impl Announced for Keepers {
 }
 
 impl Hold for Keepers {
-    fn spawn(&mut self, session: SessionId, launch: &Launch, fds: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+    fn spawn(
+        &mut self,
+        session: SessionId,
+        launch: &Launch,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Option<i32>, Failure> {
         let kept = self.start(session, launch, &fds).map_err(|error| Failure {
             step: Step::Clone,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
@@ -167,7 +171,8 @@ impl Hold for Keepers {
     }
 
     fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
-        let Some(session) = self.sessions.iter().find(|(_, kept)| kept.keeper == ended.pid).map(|(id, _)| *id)
+        let Some(session) =
+            self.sessions.iter().find(|(_, kept)| kept.keeper == ended.pid).map(|(id, _)| *id)
         else {
             return;
         };

@@ -57,6 +57,8 @@ impl Namespace {
 
     /// In the first process: keeps the caller's identity and shows the namespace's own `/proc`.
     pub(crate) fn furnish(&self) -> io::Result<()> {
+        // Its end is the end of all others, so it may go at once should the runner be killed.
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
         if let Some((uids, gids)) = &self.identity {
             fs::write("/proc/self/setgroups", "deny")?;
             fs::write("/proc/self/gid_map", gids)?;

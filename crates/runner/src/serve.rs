@@ -22,7 +22,12 @@ const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 /// A way of holding sessions together.
 pub(crate) trait Hold {
     /// Starts a session; its id and process are reported by the loop.
-    fn spawn(&mut self, session: SessionId, launch: &Launch, fds: Vec<OwnedFd>) -> Result<Option<i32>, Failure>;
+    fn spawn(
+        &mut self,
+        session: SessionId,
+        launch: &Launch,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Option<i32>, Failure>;
     /// Signals every process of a session.
     fn signal(&mut self, session: SessionId, signal: Signal);
     /// Begins to end what is left of a session.

@@ -15,11 +15,10 @@ pub(crate) struct ChildSignal(OwnedFd);
 impl ChildSignal {
     /// Resets every disposition, ignores what must not end the runner, and turns `SIGCHLD` into a descriptor.
     pub(crate) fn take_over() -> io::Result<Self> {
-        for signal in 1..=LAST {
-            set(signal, libc::SIG_DFL);
-        }
+        (1..=LAST).for_each(restore);
         for signal in IGNORED {
-            set(signal, libc::SIG_IGN);
+            // SAFETY: ignoring runs no code on a signal.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
         }
         let mask = only(libc::SIGCHLD);
         // SAFETY: `mask` is an initialised signal set; the previous mask is not asked for.
@@ -56,9 +55,7 @@ impl AsRawFd for ChildSignal {
 
 /// In a new child, just before exec: every signal at its default and none blocked. Async-signal-safe.
 pub(crate) fn reset_in_child() {
-    for signal in IGNORED {
-        set(signal, libc::SIG_DFL);
-    }
+    IGNORED.into_iter().for_each(restore);
     let mut mask = std::mem::MaybeUninit::uninit();
     // SAFETY: sigemptyset initialises the set that sigprocmask then reads; both are async-signal-safe.
     unsafe {
@@ -67,9 +64,12 @@ pub(crate) fn reset_in_child() {
     }
 }
 
-fn set(signal: libc::c_int, disposition: libc::sighandler_t) {
-    // SAFETY: only SIG_DFL and SIG_IGN are ever set, so no code runs on a signal. KILL and STOP fail, harmlessly.
-    unsafe { libc::signal(signal, disposition) };
+/// Back to the default, by the system call itself: the C library hides two signals that a parent may have ignored.
+fn restore(signal: libc::c_int) {
+    // The kernel's own structure, all zero: the default action, no flags, no mask.
+    let default = [0u64; 4];
+    // SAFETY: the kernel reads at most the 32 bytes given; KILL and STOP fail, harmlessly. Async-signal-safe.
+    unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), 0, 8) };
 }
 
 fn only(signal: libc::c_int) -> libc::sigset_t {

@@ -61,7 +61,8 @@ fn a_stop_asks_first_and_kills_once_the_grace_is_over() {
     assert_eq!(effects, [Effect::Terminate, Effect::Arm(Timer::Grace)]);
     let (state, effects) = state.step(Input::Timer);
     assert_eq!(effects, [Effect::Close, Effect::Arm(Timer::GiveUp)]);
-    let killed = Input::Exited { ending: Ending::Signaled(Signal::KILL), usage: Usage::default(), alone: false };
+    let killed =
+        Input::Exited { ending: Ending::Signaled(Signal::KILL), usage: Usage::default(), alone: false };
     let [out, err] = EOFS;
     let end = [killed, closed(1), out, err].into_iter().fold(state, |state, input| state.step(input).0).end();
     assert_eq!(end.unwrap().stopped, Some(reason));
@@ -83,7 +84,8 @@ fn a_stop_after_the_exit_changes_nothing() {
 
 #[test]
 fn the_first_reason_to_stop_wins() {
-    let (state, _) = run([Input::Stop(StopReason::Cancelled), Input::Stop(StopReason::ShuttingDown), exited(true)]);
+    let (state, _) =
+        run([Input::Stop(StopReason::Cancelled), Input::Stop(StopReason::ShuttingDown), exited(true)]);
     let [out, err] = EOFS;
     assert_eq!(state.step(out).0.step(err).0.end().unwrap().stopped, Some(StopReason::Cancelled));
 }

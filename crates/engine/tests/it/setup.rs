@@ -1,0 +1,125 @@
+//! An engine for a test.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use runward_engine::{Engine, Session, Settings};
+use runward_model::{Argv, Caller, Door, Principal, Refusal, Request, View, Work};
+use runward_policy::{Allowlist, Policy, SearchPath};
+use runward_process::RunnerProgram;
+use runward_testkit::{puppet, skipped};
+
+pub const MINUTE: Duration = Duration::from_secs(60);
+
+pub fn settings() -> Settings {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Settings {
+        policy: Policy::new(Allowlist::parse("*"), SearchPath::new(&path)),
+        cwd_roots: Vec::new(),
+        environment: vec![("PATH".into(), path), ("LANG".into(), "C.UTF-8".into())],
+        output_limit: 1 << 20,
+        kill_grace: Duration::from_millis(200),
+        shutdown_grace: Duration::from_millis(20),
+        drain_grace: Duration::from_millis(200),
+        max_sessions: 64,
+    }
+}
+
+pub fn engine(settings: Settings, containment: &str) -> Engine {
+    Engine::with_runner(settings, RunnerProgram { path: puppet(), containment: containment.into() })
+}
+
+/// Runs a test under every containment; one that this host lacks is skipped aloud.
+pub fn under_each_containment(test: impl AsyncFn(&Engine)) {
+    under_each_containment_with(settings(), test);
+}
+
+pub fn under_each_containment_with(settings: Settings, test: impl AsyncFn(&Engine)) {
+    for containment in ["cgroup", "namespace", "keeper"] {
+        eprintln!("under {containment}");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let engine = engine(settings.clone(), containment);
+            match engine.start(ask(&["exit", "0"])).await {
+                Err(Refusal::StartFailed { reason, .. })
+                    if reason.contains("runner could not be started") =>
+                {
+                    skipped(&format!("no {containment} containment on this host: {reason}"));
+                }
+                first => {
+                    assert_eq!(first.unwrap().ended().await.outcome.exit_code(), 0);
+                    test(&engine).await;
+                    engine.shutdown().await;
+                }
+            }
+        });
+    }
+}
+
+pub fn caller() -> Caller {
+    Caller { door: Door("test"), principal: Principal::local(), client: None }
+}
+
+/// The puppet with these verbs.
+pub fn ask(verbs: &[&str]) -> Request {
+    let file = puppet().to_str().unwrap().to_owned();
+    let args = verbs.iter().map(|verb| (*verb).to_owned()).collect();
+    Request {
+        caller: caller(),
+        work: Work::Argv(Argv { file, args }),
+        cwd: None,
+        input: None,
+        timeout: MINUTE,
+    }
+}
+
+pub fn line(text: &str) -> Request {
+    Request { work: Work::Line(text.into()), ..ask(&[]) }
+}
+
+pub fn script(text: &str) -> Request {
+    let args = vec!["-c".to_owned(), text.to_owned()];
+    Request { work: Work::Argv(Argv { file: "bash".into(), args }), ..ask(&[]) }
+}
+
+pub async fn run(engine: &Engine, request: Request) -> View {
+    engine.start(request).await.unwrap().ended().await
+}
+
+/// Waits until it has printed `text`.
+pub async fn until_printed(session: &Session, text: &str) {
+    let mut position = session.log().watch();
+    loop {
+        let seen = session.log().captured(runward_model::Stream::Stdout).head;
+        if String::from_utf8_lossy(&seen).contains(text) {
+            return;
+        }
+        position.changed().await.unwrap();
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+pub fn variable(name: &str, value: &str) -> (OsString, OsString) {
+    (name.into(), value.into())
+}
+
+pub fn canonical(path: &std::path::Path) -> PathBuf {
+    path.canonicalize().unwrap()
+}
+
+/// The runner above a session: the nearest ancestor of its first process that is called so.
+pub fn runner_of(session: &Session) -> i32 {
+    let mut pid = session.pid();
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let parent: i32 = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap();
+        if u32::try_from(parent).unwrap() == std::process::id() {
+            return pid;
+        }
+        pid = parent;
+    }
+}
