@@ -1,12 +1,13 @@
 //! Which tools are offered, and what is said of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
 use thiserror::Error;
 
 use crate::params::{self, Param};
-use crate::tools::{Limits, TOOLS, Tool};
+use crate::tools::{Alternative, Limits, TOOLS, Tool};
 
 /// The tools on offer, with what is advertised of them, built once.
 #[derive(Debug)]
@@ -37,8 +38,9 @@ impl Offer {
         if let Some(name) = names.iter().find(|name| known().all(|known| known != *name)) {
             return Err(UnknownTool { name: name.clone(), known: known().collect() });
         }
-        let is_chosen = |tool: &&Tool| names.is_empty() || names.iter().any(|name| name == tool.name);
-        Ok(Offer(TOOLS.iter().filter(is_chosen).map(|tool| Offered::new(tool, limits)).collect()))
+        let is_chosen = |name: &str| names.is_empty() || names.iter().any(|chosen| chosen == name);
+        let chosen = TOOLS.iter().filter(|tool| is_chosen(tool.name));
+        Ok(Offer(chosen.map(|tool| Offered::new(tool, limits, described(tool, is_chosen))).collect()))
     }
 
     /// The tool of a name that a client sent.
@@ -56,14 +58,19 @@ impl Offer {
 }
 
 impl Offered {
-    fn new(tool: &'static Tool, limits: &Limits) -> Self {
+    fn new(tool: &'static Tool, limits: &Limits, description: Cow<'static, str>) -> Self {
         let params = (tool.params)(limits);
         let schema = Arc::new(params::input_schema(&params));
-        let advertised = rmcp::model::Tool::new(tool.name, tool.description, schema)
+        let advertised = rmcp::model::Tool::new(tool.name, description, schema)
             .with_title(tool.title)
             .with_annotations((tool.annotations)());
         Offered { tool, params, advertised }
     }
+}
+
+fn described(tool: &Tool, is_chosen: impl Fn(&str) -> bool) -> Cow<'static, str> {
+    let Alternative { tool: other, when } = tool.alternative;
+    if is_chosen(other) { format!("{} {when}", tool.description).into() } else { tool.description.into() }
 }
 
 #[cfg(test)]
@@ -86,6 +93,13 @@ mod tests {
     fn all_tools_are_offered_unless_some_are_named() {
         assert_eq!(names(&offer(&[]).expect("all")), crate::tool_names());
         assert_eq!(names(&offer(&["execute_process"]).expect("one")), ["execute_process"]);
+    }
+
+    #[test]
+    fn a_tool_that_is_not_offered_is_not_spoken_of() {
+        let text =
+            serde_json::to_string(&offer(&["execute_process"]).expect("one").0[0].advertised).expect("JSON");
+        assert!(!text.contains("execute_command"), "{text}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use runward_model::{Caller, Request, Work};
 
-use super::{Limits, Tool, running};
+use super::{Alternative, Limits, Tool, running};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -13,9 +13,12 @@ pub(super) const TOOL: Tool = Tool {
         Every command in the line must be allowed by the operator; a refusal says which are. \
         Nothing can be typed while it runs: give `input` beforehand, and avoid programs that ask questions. \
         Each call is a fresh process: use `cwd` instead of `cd`, and do not expect variables or background \
-        processes to outlive the call. \
-        If the arguments hold spaces, quotes or text that you did not write yourself, use execute_process, \
-        where nothing needs quoting.",
+        processes to outlive the call.",
+    alternative: Alternative {
+        tool: "execute_process",
+        when: "For one program whose arguments hold spaces, quotes, `$` or text from elsewhere use execute_process, \
+            where nothing needs quoting.",
+    },
     annotations: running::annotations,
     params,
     decode,

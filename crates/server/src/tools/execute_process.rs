@@ -2,7 +2,7 @@
 
 use runward_model::{Argv, Caller, Request, Work};
 
-use super::{Limits, Tool, running};
+use super::{Alternative, Limits, Tool, running};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -11,9 +11,12 @@ pub(super) const TOOL: Tool = Tool {
     description: "Run one program with a list of arguments, without a shell: every argument reaches the program \
         exactly as given, so nothing needs quoting or escaping and nothing is expanded. \
         Prefer this for a single program, above all when arguments hold spaces, quotes, `$` or text from elsewhere. \
-        For pipes, redirections, globs or several commands use execute_command. \
         It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
         The program must be allowed by the operator; a refusal says which are.",
+    alternative: Alternative {
+        tool: "execute_command",
+        when: "For pipes, redirections, globs or several commands use execute_command.",
+    },
     annotations: running::annotations,
     params,
     decode,

@@ -24,8 +24,10 @@ pub(crate) struct Tool {
     pub(crate) name: &'static str,
     /// What a person reads.
     pub(crate) title: &'static str,
-    /// For a model: what it does, and when to use this one and not another.
+    /// For a model: what it does and what to expect of it.
     pub(crate) description: &'static str,
+    /// For a model: when to use another one, said only where that one is offered too.
+    pub(crate) alternative: Alternative,
     /// What it may do to the world.
     pub(crate) annotations: fn() -> ToolAnnotations,
     /// What it takes.
@@ -34,6 +36,15 @@ pub(crate) struct Tool {
     pub(crate) decode: fn(Given, Caller) -> Request,
     /// The end of a session to a reply.
     pub(crate) encode: fn(&View) -> Reply,
+}
+
+/// Another tool that does some things better.
+#[derive(Debug)]
+pub(crate) struct Alternative {
+    /// Which.
+    pub(crate) tool: &'static str,
+    /// One sentence that says when.
+    pub(crate) when: &'static str,
 }
 
 /// What the operator's settings leave open to a caller.
