@@ -16,11 +16,14 @@ pub(crate) fn run(args: &Serve, common: &Common) -> anyhow::Result<Exit> {
     let config = Config::load(common.config.as_deref(), &flags)?;
     crate::log::start(&config.log)?;
     let settings = wiring::server_settings(&config, secrets::token()?);
-    wiring::warn_if_nothing_may_run(&config);
     wiring::block_on(async {
         let engine = wiring::engine(&config);
         let mcp = Mcp::new(engine.clone(), &settings)?;
-        http::serve(mcp, engine, &settings.http, announce).await?;
+        let on_listening = |address| {
+            announce(address);
+            wiring::warn_if_nothing_may_run(&config);
+        };
+        http::serve(mcp, engine, &settings.http, on_listening).await?;
         Ok(Exit::Success)
     })
 }
