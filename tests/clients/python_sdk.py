@@ -24,7 +24,7 @@ async def table(client, place, check):
         try:
             problem = judge(row, *await call(client, row["tool"], row["arguments"]))
         except MCPError as error:
-            problem = None if row.get("protocol_error") else repr(error)
+            problem = None if row.get("protocol_error") == error.code else repr(error)
         check(row["name"], problem is None, problem)
     check("nothing of the ended calls is left", await reached(lambda: not place.alive("sleep")), place.alive())
 

@@ -39,7 +39,7 @@ class Run {
   async table() {
     for (const row of this.place.fill(TABLE.checks)) {
       const answer = this.call(row.tool, row.arguments).then((got) => judge(row, got));
-      const problem = await answer.catch((error) => (row.protocol_error && error.code ? undefined : String(error)));
+      const problem = await answer.catch((error) => (row.protocol_error === error.code && error.code ? undefined : String(error)));
       this.check(row.name, !problem, problem);
     }
     this.check("nothing of the ended calls is left", await until(() => !this.place.alive("sleep").length));
