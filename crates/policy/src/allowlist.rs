@@ -38,10 +38,11 @@ impl Allowlist {
         if command.contains('/') {
             let wanted = place(&against(command, cwd)?)?;
             let absolute = command.starts_with('/');
-            return self.find(|entry| match entry.starts_with('/') {
-                true => place(Path::new(entry)).as_ref() == Some(&wanted),
-                false => absolute && path.find(entry).and_then(|file| place(&file)).as_ref() == Some(&wanted),
-            });
+            let meant = |entry: &str| match entry.strip_prefix('/') {
+                Some(_) => Some(PathBuf::from(entry)),
+                None => path.find(entry).filter(|_| absolute),
+            };
+            return self.find(|entry| meant(entry).and_then(|file| place(&file)).as_ref() == Some(&wanted));
         }
         let found = || path.find(command).and_then(|file| place(&file));
         self.find(|entry| {
@@ -65,10 +66,7 @@ impl Allowlist {
 
 /// A path made absolute; `None` when it is relative and where it starts is not known.
 pub(crate) fn against(command: &str, cwd: Option<&Path>) -> Option<PathBuf> {
-    match command.starts_with('/') {
-        true => Some(PathBuf::from(command)),
-        false => Some(cwd?.join(command)),
-    }
+    if command.starts_with('/') { Some(PathBuf::from(command)) } else { Some(cwd?.join(command)) }
 }
 
 /// Where a file really lies: its directory canonical, its own name as it is. The name is not resolved further,

@@ -19,12 +19,12 @@ const REFUSED: &[&str] = &[
 /// Builtins whose arguments cannot make them run or set anything.
 const HARMLESS: &[&str] = &[
     ":", "bg", "break", "caller", "cd", "continue", "dirs", "disown", "echo", "exit", "false", "fg", "help",
-    "jobs", "kill", "logout", "popd", "pushd", "pwd", "return", "shift", "times", "true", "type", "ulimit",
-    "umask",
+    "kill", "logout", "popd", "pushd", "pwd", "return", "shift", "times", "true", "type", "ulimit", "umask",
 ];
 
 /// What a builtin with these arguments does, or why that cannot be known. Wrappers are looked into elsewhere.
-pub(crate) fn effects(name: &str, args: &[Word]) -> Result<Effects, String> {
+pub(crate) fn effects(command: &Word, args: &[Word]) -> Result<Effects, String> {
+    let Some(name) = command.text() else { return Ok(Effects::default()) };
     if REFUSED.contains(&name) {
         return Err(format!("\"{name}\" runs what cannot be judged before it runs"));
     }
@@ -37,7 +37,7 @@ pub(crate) fn effects(name: &str, args: &[Word]) -> Result<Effects, String> {
             .collect::<Result<Vec<_>, _>>()
     };
     match name {
-        "declare" | "export" | "local" | "readonly" | "typeset" => declared(name, args),
+        "declare" | "export" | "local" | "readonly" | "typeset" => declared(name, args, command),
         "getopts" => assigns(known()?.get(1).into_iter().copied().chain(["OPTARG"])),
         "mapfile" | "readarray" => options_then_names(name, &known()?, "t", "dnOsu", "MAPFILE"),
         "read" => options_then_names(name, &known()?, "ers", "dinNptu", "REPLY"),
@@ -46,9 +46,10 @@ pub(crate) fn effects(name: &str, args: &[Word]) -> Result<Effects, String> {
         "shopt" => shopt(&known()?),
         "test" | "[" => test(name, args),
         "unset" => options_then_names(name, &known()?, "vf", "", "_"),
-        "wait" => match known()?.iter().all(|arg| !arg.starts_with("-p")) {
-            true => Ok(Effects::default()),
-            false => Err("\"wait -p\" sets a variable and is not read".into()),
+        // `wait -p` sets a variable and `jobs -x` runs a command.
+        "jobs" | "wait" => match known()?.iter().find(|arg| arg.contains(['p', 'x'])) {
+            None => Ok(Effects::default()),
+            Some(odd) => Err(format!("the option \"{odd}\" of \"{name}\" is not read")),
         },
         _ => Err(format!("the builtin \"{name}\" is not known")),
     }
@@ -90,9 +91,9 @@ fn options_then_names(
             None => {}
             Some("a") if name == "read" => names.extend(rest.next().copied()),
             Some(option) if option.chars().next().is_some_and(|c| valued.contains(c)) => {
-                if option.len() == 1 {
-                    rest.next();
-                }
+                // A value that is not attached is the next argument.
+                let apart = usize::from(option.len() == 1);
+                rest.by_ref().take(apart).for_each(drop);
             }
             Some(_) => return Err(format!("the option \"{arg}\" of \"{name}\" is not read")),
         }
@@ -101,7 +102,7 @@ fn options_then_names(
 }
 
 /// `export NAME=value` and its relatives. Attributes that make bash evaluate values are refused.
-fn declared(name: &str, args: &[Word]) -> Result<Effects, String> {
+fn declared(name: &str, args: &[Word], command: &Word) -> Result<Effects, String> {
     let mut assigned = Vec::new();
     for arg in args {
         if let Some(option) = arg.text().and_then(|text| text.strip_prefix(['-', '+'])) {
@@ -125,8 +126,10 @@ fn declared(name: &str, args: &[Word]) -> Result<Effects, String> {
                 arg.raw
             ));
         }
-        // A word that is not quoted and splits could name further variables.
-        if !is_identifier(variable) || arg.is_many() && !arg.raw.starts_with(&format!("{variable}=")) {
+        // Bash leaves an assignment whole only where both the builtin and the name are written plainly; any other
+        // word that splits could name further variables.
+        let whole = command.raw == name && arg.raw.starts_with(&format!("{variable}="));
+        if !is_identifier(variable) || arg.is_many() && !whole {
             return Err(unknown_argument(name, arg));
         }
         let number = arg.text().is_some() && value.is_some_and(|value| Word::known(value).is_number());

@@ -82,9 +82,9 @@ pub(crate) fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name)
 }
 
-/// Whether only a shell can run this command.
+/// Whether only a shell can run this command; `%1` means a job of the shell.
 pub(crate) fn needs_the_shell(name: &str) -> bool {
-    is_builtin(name) && !ALSO_PROGRAMS.contains(&name)
+    name.starts_with('%') || is_builtin(name) && !ALSO_PROGRAMS.contains(&name)
 }
 
 /// Whether a variable can have this name.

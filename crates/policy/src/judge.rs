@@ -64,9 +64,10 @@ impl Policy {
     }
 
     fn judge_unreadable(&self, why: &str) -> Verdict {
-        let (decision, reason) = match self.allowlist.allows_everything() {
-            true => (Decision::Allow, "allowed by *, although the script could not be read".to_owned()),
-            false => (Decision::Deny, format!("the script cannot be judged: {why}; {ADVICE}")),
+        let (decision, reason) = if self.allowlist.allows_everything() {
+            (Decision::Allow, "allowed by *, although the script could not be read".to_owned())
+        } else {
+            (Decision::Deny, format!("the script cannot be judged: {why}; {ADVICE}"))
         };
         Verdict { decision, reason, commands: Vec::new() }
     }

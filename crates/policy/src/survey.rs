@@ -45,7 +45,7 @@ impl Survey {
         // A word near the front may be the command of a wrapper; what it would set is noted wherever it stands.
         for (at, word) in words.iter().enumerate().take(FRONT) {
             let args = words.get(at + 1..).unwrap_or_default();
-            let Some(found) = word.text().and_then(|name| effects(name, args).ok()) else { continue };
+            let Ok(found) = effects(word, args) else { continue };
             found.assigned.iter().for_each(|(name, number)| self.assigned(name, *number));
         }
     }

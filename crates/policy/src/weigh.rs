@@ -94,7 +94,10 @@ impl<'a> Scene<'a> {
         }
         let entry = self.entry(name)?;
         if self.survey.is_some() && is_builtin(name) {
-            let effects = effects(name, args).map_err(|why| format!("{why}; {ADVICE}"))?;
+            // Behind `command` and `builtin` bash splits what it leaves whole behind the builtin itself.
+            let splits = Word { raw: String::new(), ..first.clone() };
+            let command = if self.depth == 0 { first } else { &splits };
+            let effects = effects(command, args).map_err(|why| format!("{why}; {ADVICE}"))?;
             let refused = effects.assigned.iter().find(|(name, _)| decides_what_runs(name));
             if let Some((variable, _)) = refused {
                 return Err(sets(variable));
@@ -106,11 +109,10 @@ impl<'a> Scene<'a> {
             ));
         }
         self.enclosed(words).map_err(|why| format!("{why}; {ADVICE}"))?;
-        let note = match wrappers::is_interpreter(base_name(name)) {
-            true => format!("; {name} is an interpreter: whatever it is given runs"),
-            false => String::new(),
-        };
-        Ok(format!("allowed by {entry}{note}"))
+        if wrappers::is_interpreter(base_name(name)) {
+            return Ok(format!("allowed by {entry}; {name} is an interpreter: whatever it is given runs"));
+        }
+        Ok(format!("allowed by {entry}"))
     }
 
     /// The entry of the list that this name matches.
@@ -139,10 +141,10 @@ impl<'a> Scene<'a> {
         if self.is_function(name) || self.survey.is_some() && is_builtin(name) {
             return None;
         }
-        match name.contains('/') {
-            true => against(name, self.cwd).filter(|file| file.is_file()),
-            false => self.policy.path.find(name),
+        if name.contains('/') {
+            return against(name, self.cwd).filter(|file| file.is_file());
         }
+        self.policy.path.find(name)
     }
 
     /// A function may not take the place of a command, and no later call of that command could tell.

@@ -29,7 +29,7 @@ struct Seen {
     quoted: bool,
     brace: bool,
     comma_or_range: bool,
-    bracket: bool,
+    brackets: usize,
     previous: Option<char>,
 }
 
@@ -126,7 +126,7 @@ impl Splitter<'_> {
             return Some(());
         }
         let bracket_alone = seen.text == "[";
-        if seen.brace && seen.comma_or_range || seen.bracket && !bracket_alone {
+        if seen.brace && seen.comma_or_range || seen.brackets > 0 && !bracket_alone {
             return None;
         }
         if self.words.is_empty() && !seen.quoted && builtins::is_reserved(&seen.text) {
@@ -153,7 +153,7 @@ impl Seen {
         match c {
             '{' if next == Some('}') => self.brace = true,
             '{' => return None,
-            '[' => self.bracket = true,
+            '[' => self.brackets += 1,
             ',' => self.comma_or_range = true,
             '.' if self.previous == Some('.') => self.comma_or_range = true,
             _ => {}

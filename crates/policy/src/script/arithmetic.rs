@@ -19,6 +19,7 @@ impl Reader<'_> {
             }
             match self.peek() {
                 Some(b'(') => {
+                    self.check_depth(open)?;
                     open += 1;
                     self.at += 1;
                 }

@@ -11,8 +11,11 @@ impl Reader<'_> {
     /// Reads from after `[[` to after `]]`.
     pub(super) fn test(&mut self) -> Read<()> {
         let mut words: Vec<Word> = Vec::new();
+        let mut parentheses = 0;
         loop {
             self.skip_newlines()?;
+            parentheses += usize::from(self.peek() == Some(b'('));
+            self.check_depth(parentheses)?;
             if self.eat_bare_word("]]") {
                 return self.check_test(&words);
             }

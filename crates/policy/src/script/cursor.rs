@@ -54,20 +54,26 @@ impl<'a> Reader<'a> {
         self.close_level()
     }
 
-    /// Reads another text, taken out of this one, with a reader of its own.
-    pub(super) fn nested(&mut self, text: &str, read: impl FnOnce(&mut Reader<'_>) -> Read<()>) -> Read<()> {
-        self.deeper(|this| read(&mut Reader::new(text, this.facts, this.depth)))
+    /// A reader for another text, taken out of this one.
+    pub(super) fn inside<'b>(&'b mut self, text: &'b str) -> Reader<'b> {
+        Reader::new(text, self.facts, self.depth)
     }
 
     /// Reads one construct inside another.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        if self.depth >= DEEPEST {
-            return Err(Unreadable(format!("the script is nested more than {DEEPEST} levels deep")));
-        }
+        self.check_depth(0)?;
         self.depth += 1;
         let result = read(self);
         self.depth -= 1;
         result
+    }
+
+    /// Refuses another level when `more` are open beside those that are counted.
+    pub(super) fn check_depth(&self, more: usize) -> Read<()> {
+        if self.depth + more >= DEEPEST {
+            return Err(Unreadable(format!("the script is nested more than {DEEPEST} levels deep")));
+        }
+        Ok(())
     }
 
     /// Reads a list of commands of its own up to the closing parenthesis, which is consumed.
@@ -100,7 +106,8 @@ impl<'a> Reader<'a> {
     fn skeleton(&self, level: &Level, start: usize, end: usize) -> String {
         let mut out = String::new();
         let mut from = start;
-        for hole in level.holes.iter().filter(|hole| start <= hole.start && hole.end <= end) {
+        let first = level.holes.partition_point(|hole| hole.start < start);
+        for hole in level.holes.iter().skip(first).take_while(|hole| hole.end <= end) {
             out.push_str(self.slice(from, hole.start));
             out.push_str(hole.stand_in);
             from = hole.end;

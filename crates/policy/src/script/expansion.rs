@@ -70,8 +70,7 @@ impl Reader<'_> {
         let next = self.peek();
         let expanded = match next {
             Some(b'@') => Expanded::Many,
-            Some(b'*' | b'-') => quoting.words(),
-            Some(b'0'..=b'9') => quoting.words(),
+            Some(b'*' | b'-' | b'0'..=b'9') => quoting.words(),
             Some(b'?' | b'#' | b'$' | b'!') => Expanded::Number,
             _ => return self.lone_dollar(quoting),
         };
@@ -102,7 +101,7 @@ impl Reader<'_> {
                 c => inner.push(c),
             }
         }
-        self.nested(&inner, |inside| inside.whole_script())?;
+        self.deeper(|this| this.inside(&inner).whole_script())?;
         Ok(quoting.words())
     }
 

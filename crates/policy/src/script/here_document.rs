@@ -63,7 +63,7 @@ impl Reader<'_> {
                 let body = self.slice(start, self.at);
                 self.hole(start, "");
                 self.at += (length + 1).min(rest.len());
-                return if document.quoted { Ok(()) } else { self.nested(body, |inside| inside.body()) };
+                return if document.quoted { Ok(()) } else { self.deeper(|this| this.inside(body).body()) };
             }
             self.at += (length + 1).min(rest.len());
         }

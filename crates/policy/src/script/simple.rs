@@ -6,6 +6,12 @@ use super::facts::{Fact, Word};
 /// Builtins whose arguments may be assignments, arrays included.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
+/// Operators of redirections, longer ones before those that they begin with.
+const REDIRECTIONS: &[&str] = &["&>>", "&>", "<<<", "<>", "<&", ">>", ">&", ">|", "<<", "<", ">"];
+
+/// A longer number is no file descriptor.
+const MOST_DIGITS: usize = 4;
+
 impl Reader<'_> {
     /// Reads a simple command, or the definition of a function.
     pub(super) fn simple_command(&mut self) -> Read<()> {
@@ -41,7 +47,7 @@ impl Reader<'_> {
 
     fn argument(&mut self, command: Option<&Word>) -> Read<Word> {
         let start = self.at;
-        let declares = command.and_then(Word::text).is_some_and(|name| DECLARATIONS.contains(&name));
+        let declares = command.is_some_and(|command| DECLARATIONS.contains(&command.raw.as_str()));
         if declares && self.array_follows() {
             self.assignment()?;
             let raw = self.slice(start, self.at);
@@ -61,7 +67,7 @@ impl Reader<'_> {
 
     /// Reads `name=value`, `name+=value`, `name[1]=value` or `name=(…)` if one starts here.
     fn assignment(&mut self) -> Read<bool> {
-        let Some(name) = self.assigned_name()? else { return Ok(false) };
+        let Some(name) = self.assigned_name() else { return Ok(false) };
         let number = if self.peek() == Some(b'(') {
             self.at += 1;
             self.array()?;
@@ -78,11 +84,11 @@ impl Reader<'_> {
     }
 
     /// The name before `=`, both consumed; stands where it stood when this is no assignment.
-    fn assigned_name(&mut self) -> Read<Option<String>> {
+    fn assigned_name(&mut self) -> Option<String> {
         let start = self.at;
         let name = self.identifier().to_owned();
         if name.is_empty() {
-            return Ok(None);
+            return None;
         }
         let facts = self.facts.len();
         let element = self.peek() == Some(b'[') && {
@@ -90,11 +96,11 @@ impl Reader<'_> {
             self.arithmetic("]").is_ok()
         };
         if (self.at == start + name.len() || element) && (self.eat("=") || self.eat("+=")) {
-            return Ok(Some(name));
+            return Some(name);
         }
         self.at = start;
         self.facts.truncate(facts);
-        Ok(None)
+        None
     }
 
     fn array(&mut self) -> Read<()> {
@@ -132,9 +138,11 @@ impl Reader<'_> {
             }
             return Ok(false);
         }
-        const OPERATORS: &[&str] = &["&>>", "&>", "<<<", "<>", "<&", ">>", ">&", ">|", "<<", "<", ">"];
+        if self.at - start > MOST_DIGITS {
+            return Err(self.unexpected());
+        }
         let operator =
-            OPERATORS.iter().find(|operator| self.starts_with(operator)).copied().unwrap_or_default();
+            REDIRECTIONS.iter().find(|operator| self.starts_with(operator)).copied().unwrap_or_default();
         self.at += operator.len();
         if operator == "<<" {
             self.announce_here_document()?;

@@ -16,7 +16,7 @@ pub(super) struct Draft {
     numbers: usize,
     brace: bool,
     comma_or_range: bool,
-    bracket: bool,
+    brackets: usize,
     last_bare: Option<char>,
 }
 
@@ -31,14 +31,14 @@ impl Draft {
         match c {
             '*' | '?' => self.several(Count::Alike),
             '~' if matches!(self.last_bare, Some('=' | ':')) || self.pieces == 0 => self.unknown(),
-            '[' => self.bracket = true,
+            '[' => self.brackets += 1,
             '{' => {
                 self.brace = true;
                 self.comma_or_range |= next != Some(b'}');
             }
             ',' => self.comma_or_range = true,
             '.' if self.last_bare == Some('.') => self.comma_or_range = true,
-            ']' if self.bracket => self.several(Count::Alike),
+            ']' if self.brackets > 0 => self.several(Count::Alike),
             _ => {}
         }
         self.text.push(c);
@@ -130,6 +130,7 @@ impl Reader<'_> {
             _ => {
                 let c = self.character()?;
                 draft.bare(c, self.peek());
+                self.check_depth(draft.brackets)?;
             }
         }
         Ok(())

@@ -101,6 +101,8 @@ fn action<'a>(name: &str, rest: &'a [Word]) -> Result<(Enclosed, &'a [Word]), St
     if let Some(loose) = words.iter().find(|word| word.is_many()) {
         return Err(format!("\"{}\" after \"{name}\" may become several words; quote it", loose.raw));
     }
-    words.iter_mut().for_each(|word| filled_in(word, "{}"));
+    for word in &mut words {
+        filled_in(word, "{}");
+    }
     Ok((Enclosed::new(words), rest.get(end + 1..).unwrap_or_default()))
 }

@@ -41,14 +41,14 @@ pub(crate) fn enclosed(name: &str, args: &[Word]) -> Result<Vec<Enclosed>, Strin
     let read = options::read(wrapper, args)?;
     match wrapper.inner {
         Inner::Refused(why) => Err(format!("\"{name}\" {why}")),
-        Inner::Command => Ok(command(read.rest, wrapper)),
-        Inner::After(operands) => Ok(command(read.rest.get(operands..).unwrap_or_default(), wrapper)),
+        Inner::AfterFile => Ok(command(read.rest.get(1..).unwrap_or_default(), wrapper)),
+        Inner::AfterNumber => after_number(wrapper, read.rest),
         Inner::Variables => Ok(with_variables(&read, wrapper)),
         Inner::Xargs => Ok(vec![fed(&read)]),
         Inner::Line => line(name, read.rest),
         Inner::LineOption => line(name, read.line.as_slice()),
         Inner::Lookup if read.seen.contains(&'v') || read.seen.contains(&'V') => Ok(Vec::new()),
-        Inner::Lookup | Inner::Shell => Ok(command(read.rest, wrapper)),
+        Inner::Command | Inner::Lookup | Inner::Shell => Ok(command(read.rest, wrapper)),
     }
 }
 
@@ -60,10 +60,25 @@ fn command(words: &[Word], wrapper: &Wrapper) -> Vec<Enclosed> {
     vec![Enclosed { in_shell, ..Enclosed::new(words.to_vec()) }]
 }
 
+/// `timeout 5 command`. Where the number may be left out, what stands in its place is the command.
+fn after_number(wrapper: &Wrapper, words: &[Word]) -> Result<Vec<Enclosed>, String> {
+    match words.split_first() {
+        Some((number, _))
+            if !number
+                .text()
+                .is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '.')) =>
+        {
+            Err(format!("\"{}\" has to be a number for \"{}\"", number.raw, wrapper.name))
+        }
+        Some((_, words)) => Ok(command(words, wrapper)),
+        None => Ok(Vec::new()),
+    }
+}
+
 /// `env A=1 B=2 command`.
 fn with_variables(read: &Options<'_>, wrapper: &Wrapper) -> Vec<Enclosed> {
     let named = |word: &Word| word.prefix().split_once('=').map(|(name, _)| name.to_owned());
-    let mut variables: Vec<String> = read.unset.iter().map(|word| word.shown()).collect();
+    let mut variables = read.unset.clone();
     variables.extend(read.rest.iter().map_while(named));
     let assignments = read.rest.iter().map_while(named).count();
     let words = read.rest.get(assignments..).unwrap_or_default();
@@ -85,7 +100,9 @@ fn fed(read: &Options<'_>) -> Enclosed {
     }
     let marker = read.marker.clone().unwrap_or_default();
     if !marker.is_empty() {
-        words.iter_mut().for_each(|word| filled_in(word, &marker));
+        for word in &mut words {
+            filled_in(word, &marker);
+        }
     }
     words.push(Word::anything("(input)"));
     Enclosed::new(words)

@@ -13,10 +13,13 @@ pub(super) struct Options<'a> {
     /// What input replaces (`xargs -I`).
     pub(super) marker: Option<String>,
     /// Variables that are taken away (`env -u`).
-    pub(super) unset: Vec<&'a Word>,
+    pub(super) unset: Vec<String>,
     /// A command line for a shell (`-c`).
     pub(super) line: Vec<Word>,
 }
+
+/// The option of `xargs` that names what input replaces.
+const MARKER: char = 'I';
 
 /// The sentence for an option that this reader does not know.
 pub(super) fn not_known(name: &str, word: &Word) -> String {
@@ -29,12 +32,10 @@ pub(super) fn read<'a>(wrapper: &Wrapper, args: &'a [Word]) -> Result<Options<'a
     while let Some((first, after)) = options.rest.split_first() {
         let prefix = first.prefix();
         if first.is_many() || first.text().is_none() && (prefix.is_empty() || prefix.starts_with('-')) {
-            return match wrapper.takes_any_operand(prefix) {
-                true => Ok(options),
-                false => {
-                    Err(format!("\"{}\" may be an option of \"{}\" or its command", first.raw, wrapper.name))
-                }
-            };
+            if wrapper.takes_any_operand(prefix) {
+                return Ok(options);
+            }
+            return Err(format!("\"{}\" may be an option of \"{}\" or its command", first.raw, wrapper.name));
         }
         let Some(text) = first.text().filter(|text| text.starts_with('-')) else { return Ok(options) };
         options.rest = after;
@@ -65,10 +66,14 @@ fn long_option(wrapper: &Wrapper, word: &Word, long: &str, options: &mut Options
         return Err(not_known(wrapper.name, word));
     };
     match value {
-        Some(value) => take_value(*letter, &Word::known(value), options),
-        None => next_value(wrapper, word, *letter, options)?,
+        Some(value) => {
+            take_value(*letter, &Word::known(value), options);
+            Ok(())
+        }
+        // Some take a value only where it is attached, and the next word would be the command.
+        None if *letter == MARKER => Err(not_known(wrapper.name, word)),
+        None => next_value(wrapper, word, *letter, options),
     }
-    Ok(())
 }
 
 fn short_options(
@@ -94,18 +99,12 @@ fn short_options(
             return Err(not_known(wrapper.name, word));
         }
     }
-    match cluster.is_empty() {
-        true => Err(not_known(wrapper.name, word)),
-        false => Ok(()),
-    }
+    if cluster.is_empty() { Err(not_known(wrapper.name, word)) } else { Ok(()) }
 }
 
 fn next_value(wrapper: &Wrapper, word: &Word, letter: char, options: &mut Options<'_>) -> Result<(), String> {
     match options.rest.split_first() {
         Some((value, after)) if !value.is_many() => {
-            if letter == 'u' && wrapper.name == "env" {
-                options.unset.push(value);
-            }
             take_value(letter, value, options);
             options.rest = after;
             Ok(())
@@ -117,10 +116,11 @@ fn next_value(wrapper: &Wrapper, word: &Word, letter: char, options: &mut Option
 fn take_value(letter: char, value: &Word, options: &mut Options<'_>) {
     options.seen.push(letter);
     match letter {
-        'I' | 'i' => {
+        MARKER | 'i' => {
             let given = value.text().filter(|text| !text.is_empty()).unwrap_or("{}");
             options.marker = Some(given.to_owned());
         }
+        'u' => options.unset.push(value.shown()),
         'c' => options.line = vec![value.clone()],
         _ => {}
     }

@@ -5,8 +5,10 @@
 pub(super) enum Inner {
     /// As its first operand and what follows.
     Command,
-    /// The same, after this many operands of its own.
-    After(usize),
+    /// The same, after a number.
+    AfterNumber,
+    /// The same, after the name of a file.
+    AfterFile,
     /// The same, after any number of `NAME=value`.
     Variables,
     /// The same, or `echo`, with more arguments from its input.
@@ -79,7 +81,7 @@ const WRAPPERS: &[Wrapper] = &[
         valued: "ks",
         long_flags: &["foreground", "preserve-status", "verbose", "help", "version"],
         long_valued: &[("kill-after", 'k'), ("signal", 's')],
-        inner: Inner::After(1),
+        inner: Inner::AfterNumber,
         ..PLAIN
     },
     Wrapper {
@@ -158,12 +160,12 @@ const WRAPPERS: &[Wrapper] = &[
         long_valued: &[("class", 'x'), ("classdata", 'n')],
         ..PLAIN
     },
-    Wrapper { name: "chrt", flags: "abdfiorRv", valued: "TPD", inner: Inner::After(1), ..PLAIN },
-    Wrapper { name: "taskset", flags: "ac", inner: Inner::After(1), ..PLAIN },
+    Wrapper { name: "chrt", flags: "abdfiorRv", valued: "TPD", inner: Inner::AfterNumber, ..PLAIN },
+    Wrapper { name: "taskset", flags: "ac", inner: Inner::AfterNumber, ..PLAIN },
     Wrapper { name: "watch", flags: "bcegtC", valued: "nq", optional: "d", inner: Inner::Line, ..PLAIN },
     Wrapper { name: "script", flags: "aefq", valued: "c", inner: Inner::LineOption, ..PLAIN },
     Wrapper { name: "su", flags: "lmp-", valued: "c", inner: Inner::LineOption, ..PLAIN },
-    Wrapper { name: "flock", flags: "seuxnFov", valued: "wE", inner: Inner::After(1), ..PLAIN },
+    Wrapper { name: "flock", flags: "seuxnFov", valued: "wE", inner: Inner::AfterFile, ..PLAIN },
     Wrapper {
         name: "unshare",
         flags: "mUuinpCTfrc",
@@ -184,11 +186,11 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         name: "strace",
         flags: "cdfFhiknqrtTvVwxyCD",
-        valued: "abeIoOpPsSuX",
+        valued: "abeIpPsSuX",
         long_flags: &["follow-forks", "quiet", "summary-only"],
         ..PLAIN
     },
-    Wrapper { name: "ltrace", flags: "bcCfhiLnqrStTV", valued: "aeFlnopsuwx", long_flags: &[], ..PLAIN },
+    Wrapper { name: "ltrace", flags: "bcCfhiLrStTV", valued: "aenopsuwx", long_flags: &[], ..PLAIN },
     Wrapper { name: "busybox", long_flags: &["list", "list-full", "help"], ..PLAIN },
     Wrapper { name: "toybox", long_flags: &["help", "version"], ..PLAIN },
     Wrapper { name: "chroot", inner: Inner::Refused(ELSEWHERE), ..PLAIN },

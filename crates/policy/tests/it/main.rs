@@ -1,5 +1,11 @@
 //! The judge from outside: what it lets through, what it stops, and what it says.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot set up its world has failed"
+)]
+
 mod argv;
 mod corpus;
 mod hostile;
