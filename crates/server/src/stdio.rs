@@ -1,7 +1,7 @@
 //! MCP over this process's own standard input and output.
 //!
-//! Once serving, nothing else in the process can read the one or write the other: [`pipes`] keeps both to itself.
-//! Every line gets an answer or needs none: what is no message ([`message`]) or too long ([`lines`]) is answered here,
+//! Once serving, nothing else in the process can read the one or write the other: `pipes` keeps both to itself.
+//! Every line gets an answer or needs none: what is no message (`message`) or too long (`lines`) is answered here,
 //! the rest by the protocol library. When the input ends, the output closes or a signal comes, everything that runs is
 //! stopped before [`serve`] returns.
 

@@ -38,6 +38,7 @@ fn trailing_newlines_choose_the_chomping() {
     assert_eq!(stdout(b"a\n\n"), "stdout: |+");
     assert_eq!(stdout(b"  a\n"), "stdout: |2");
     assert_eq!(stdout(b"\n"), "stdout: \"\\n\"");
+    assert_eq!(stdout(b"a\n  "), "stdout: \"a\\n  \"", "a last line of blanks is read in different ways");
 }
 
 #[test]
