@@ -12,6 +12,7 @@ mod hostile;
 mod oracle;
 mod places;
 mod reasons;
+mod scripts;
 
 use std::ffi::OsString;
 use std::path::Path;
