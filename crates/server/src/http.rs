@@ -1,9 +1,9 @@
 //! The HTTP listener: MCP at `/mcp`, a health check at `/healthz`.
 //!
-//! Every request passes [`guard`] first (`Host`, `Origin`, size), everything but the health check also needs the
+//! Every request passes `guard` first (`Host`, `Origin`, size), everything but the health check also needs the
 //! token where there is one, and only then is a path looked at. The path `/mcp` adds what the protocol library leaves
-//! to its user: sessions that belong to somebody ([`sessions`]), and a word to the running command when its caller
-//! has gone ([`leash`]).
+//! to its user: sessions that belong to somebody (`sessions`), and a word to the running command when its caller
+//! has gone (`leash`).
 
 mod allowed;
 mod answer;

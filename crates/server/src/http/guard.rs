@@ -37,7 +37,9 @@ impl Guard {
         let named = named.unwrap_or_default();
         forbidden(
             "host_not_allowed",
-            &format!("host {named:?} is not served here; add it to allowed_hosts to change this"),
+            &format!(
+                "host {named:?} is not served here; add it to http.allowed_hosts (RUNWARD_HTTP_ALLOWED_HOSTS) to change this"
+            ),
         )
     }
 
@@ -45,7 +47,7 @@ impl Guard {
         for origin in headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allowed.origin(origin, host)) {
                 let message = format!(
-                    "origin {origin:?} may not call this server; add it to allowed_origins to change this"
+                    "origin {origin:?} may not call this server; add it to http.allowed_origins (RUNWARD_HTTP_ALLOWED_ORIGINS) to change this"
                 );
                 return forbidden("origin_not_allowed", &message);
             }
@@ -60,7 +62,7 @@ impl Guard {
         match announced {
             Some(length) if length > self.max_body as u64 => {
                 let message = format!(
-                    "the body has {length} bytes and at most {} are read; set max_body to change this",
+                    "the body has {length} bytes and at most {} are read; set http.max_body (RUNWARD_HTTP_MAX_BODY) to change this",
                     self.max_body
                 );
                 Err(Box::new(refuse(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", &message)))
