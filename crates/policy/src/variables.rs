@@ -22,6 +22,7 @@ const EXACT: &[&str] = &[
     "GLOBIGNORE",
     "GOFLAGS",
     "GREP_OPTIONS",
+    "HISTCMD",
     "HISTFILE",
     "HOME",
     "HOSTALIASES",
@@ -142,7 +143,10 @@ const NUMBERS: &[&str] = &["EPOCHSECONDS", "EUID", "LINENO", "PPID", "RANDOM", "
 
 /// Whether a caller may not set this variable.
 pub(crate) fn decides_what_runs(name: &str) -> bool {
-    EXACT.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family))
+    // What is assigned to a variable that bash keeps a number in is evaluated as arithmetic.
+    EXACT.contains(&name)
+        || is_always_a_number(name)
+        || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 /// Whether bash may put other text into this variable by itself.

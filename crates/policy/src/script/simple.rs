@@ -9,6 +9,12 @@ const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "types
 /// Operators of redirections, longer ones before those that they begin with.
 const REDIRECTIONS: &[&str] = &["&>>", "&>", "<<<", "<>", "<&", ">>", ">&", ">|", "<<", "<", ">"];
 
+/// Bash expands what follows `>&` again when that is no number, so it has to be text that stays as it is.
+fn is_expanded_once(target: &Word) -> bool {
+    let stays = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    target.text().is_some_and(|text| text.chars().all(stays))
+}
+
 /// A longer number is no file descriptor.
 const MOST_DIGITS: usize = 4;
 
@@ -149,10 +155,12 @@ impl Reader<'_> {
             return Ok(true);
         }
         self.skip_blanks()?;
-        let target = self.at;
-        self.word()?;
-        if self.at == target || self.peek() == Some(b'(') {
-            return Err(self.unexpected());
+        let target = self.subject()?;
+        if matches!(operator, "<&" | ">&") && !is_expanded_once(&target) {
+            return Err(Unreadable(format!(
+                "bash expands \"{}\" after \"{operator}\" twice; use \"&>\"",
+                target.raw
+            )));
         }
         Ok(true)
     }
