@@ -5,6 +5,7 @@ use std::future::Future;
 
 use runward_engine::Engine;
 use runward_policy::{Allowlist, Policy, SearchPath};
+use runward_process::RunnerProgram;
 use runward_server::{HttpSettings, Token};
 
 use crate::config::Config;
@@ -18,7 +19,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
     let path = SearchPath::new(&path);
     let environment = environment(std::env::vars_os(), &path.to_variable());
     let allowlist = Allowlist::parse(&config.policy.allowed_commands.join(","));
-    Engine::new(runward_engine::Settings {
+    let settings = runward_engine::Settings {
         policy: Policy::new(allowlist, path),
         cwd_roots: config.policy.cwd_roots.clone(),
         environment,
@@ -27,7 +28,11 @@ pub(crate) fn engine(config: &Config) -> Engine {
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
         max_sessions: config.limits.sessions,
-    })
+    };
+    Engine::with_runner(
+        settings,
+        RunnerProgram { containment: config.containment, ..RunnerProgram::default() },
+    )
 }
 
 /// What the doors are told.

@@ -130,6 +130,18 @@ pub enum Containment {
 }
 
 impl Containment {
+    /// All of them, strongest first.
+    pub const ALL: [Containment; 3] = [Containment::Cgroup, Containment::Namespace, Containment::Keeper];
+
+    /// The name that settings and reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Containment::Cgroup => "cgroup",
+            Containment::Namespace => "namespace",
+            Containment::Keeper => "keeper",
+        }
+    }
+
     /// Whether a process could escape the end of its session.
     pub const fn is_best_effort(self) -> bool {
         matches!(self, Containment::Keeper)

@@ -30,14 +30,14 @@ const LAST_WAIT: Duration = Duration::from_secs(3);
 pub struct RunnerProgram {
     /// An executable that becomes a runner when it is called by that name.
     pub path: PathBuf,
-    /// `auto`, or the name of one containment.
-    pub containment: String,
+    /// The only containment to use; `None` is the strongest that works here.
+    pub containment: Option<Containment>,
 }
 
 impl Default for RunnerProgram {
     /// This very executable, even if its file has been replaced since.
     fn default() -> Self {
-        RunnerProgram { path: "/proc/self/exe".into(), containment: "auto".into() }
+        RunnerProgram { path: "/proc/self/exe".into(), containment: None }
     }
 }
 
@@ -130,7 +130,7 @@ async fn start(program: &RunnerProgram) -> io::Result<Runner> {
     // No environment: a runner's memory is in reach of whoever may trace it, and it needs none.
     let process = Command::new(&program.path)
         .arg0(RUNNER_NAME)
-        .arg(&program.containment)
+        .arg(program.containment.map_or("auto", Containment::name))
         .env_clear()
         .stdin(far)
         .stdout(Stdio::null())

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
-use crate::procfs;
+use crate::{clone_vm, procfs};
 
 /// How long the end of all groups is waited for when the runner itself ends: killed processes need a moment to go.
 const LAST_WAIT: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
@@ -28,6 +28,7 @@ pub(crate) struct Cgroups {
 
 /// One session's group.
 pub(crate) struct Slot {
+    directory: OwnedFd,
     procs: OwnedFd,
     kill: OwnedFd,
     events: OwnedFd,
@@ -91,15 +92,16 @@ impl Drop for Cgroups {
 impl Slot {
     fn open(path: &Path) -> io::Result<Self> {
         Ok(Slot {
-            procs: open(&path.join("cgroup.procs"), OFlags::RDWR)?,
+            directory: open(path, OFlags::PATH)?,
+            procs: open(&path.join("cgroup.procs"), OFlags::RDONLY)?,
             kill: open(&path.join("cgroup.kill"), OFlags::WRONLY)?,
             events: open(&path.join("cgroup.events"), OFlags::RDONLY)?,
         })
     }
 
-    /// The file that a new child writes itself into.
-    pub(crate) fn door(&self) -> RawFd {
-        self.procs.as_raw_fd()
+    /// The directory that a new child is born into.
+    pub(crate) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
     }
 
     /// Polls with `PRI` when the group may have become empty.
@@ -129,25 +131,15 @@ impl Slot {
         let _ = rustix::io::write(&self.kill, b"1");
     }
 
-    /// Has a process of no consequence join, as every session's first process will.
+    /// Has a process of no consequence born here, as every session's first process will be.
     fn try_to_join(&self) -> io::Result<()> {
-        // SAFETY: the runner is single-threaded, and the child makes two system calls and is gone.
-        match unsafe { libc::fork() } {
-            -1 => return Err(io::Error::last_os_error()),
-            0 => {
-                let joined = rustix::io::write(&self.procs, b"0").is_ok();
-                // SAFETY: ends the child alone.
-                unsafe { libc::_exit(i32::from(!joined)) }
-            }
-            child => {
-                let mut status = 0;
-                // SAFETY: waits for the child just made; `status` is a live local.
-                unsafe { libc::waitpid(child, &raw mut status, 0) };
-                if status != 0 {
-                    return Err(io::Error::other("a process could not join a new control group"));
-                }
-            }
+        let child = clone_vm::fork(0, Some(self.directory()))?;
+        if child == 0 {
+            // SAFETY: ends the child alone.
+            unsafe { libc::_exit(0) }
         }
+        // SAFETY: waits for the child just made; its status is of no interest.
+        unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! Making a process: a vfork-style clone that puts itself into place and executes.
 
-use std::ffi::{c_char, c_int, c_void};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::ffi::{c_char, c_void};
+use std::ops::Range;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use runward_model::wire::{Parts, SpawnFd, Step};
 
-use crate::signals;
+use crate::{clone_vm, signals};
 
 /// Room for the child's few frames before exec.
 const STACK_SIZE: usize = 64 * 1024;
@@ -33,10 +34,10 @@ impl Stack {
         Stack(vec![0; STACK_SIZE].into_boxed_slice())
     }
 
-    fn top(&mut self) -> *mut c_void {
-        // The ABI wants a 16-byte aligned stack; it grows down from its end.
-        let end = self.0.as_mut_ptr_range().end;
-        end.wrapping_sub(end.addr() % 16).cast()
+    /// Where it begins, and how much of it there is: the ABI wants its end aligned to 16 bytes.
+    pub(crate) fn area(&mut self) -> (*mut u8, usize) {
+        let Range { start, end } = self.0.as_mut_ptr_range();
+        (start, STACK_SIZE - end.addr() % 16)
     }
 }
 
@@ -46,8 +47,6 @@ struct Child {
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     fds: [RawFd; 4],
-    /// A `cgroup.procs` to join, or -1.
-    cgroup: RawFd,
     /// Written by the child, read by the runner once the child is gone.
     failure: Option<Failure>,
 }
@@ -56,7 +55,7 @@ struct Child {
 pub(crate) fn spawn(
     parts: &Parts<'_>,
     fds: &[OwnedFd],
-    cgroup: Option<RawFd>,
+    cgroup: Option<BorrowedFd<'_>>,
     stack: &mut Stack,
 ) -> Result<i32, Failure> {
     let [cwd, stdin, stdout, stderr] = fds else {
@@ -67,13 +66,11 @@ pub(crate) fn spawn(
         argv: pointers(&parts.argv),
         envp: pointers(&parts.env),
         fds: [cwd.as_raw_fd(), stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()],
-        cgroup: cgroup.unwrap_or(-1),
         failure: None,
     };
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: `start` runs on a stack of its own with `child`, which outlives it: CLONE_VFORK suspends this thread
     // until the child has executed or exited. The child shares this memory and only makes system calls.
-    let pid = unsafe { libc::clone(start, stack.top(), flags, (&raw mut child).cast()) };
+    let pid = unsafe { clone_vm::clone(stack, cgroup, start, (&raw mut child).cast()) };
     if pid < 0 {
         return Err(Failure::last(Step::Clone));
     }
@@ -94,7 +91,7 @@ fn pointers(strings: &[&[u8]]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr().cast()).chain([std::ptr::null()]).collect()
 }
 
-extern "C" fn start(child: *mut c_void) -> c_int {
+extern "C" fn start(child: *mut c_void) -> ! {
     // SAFETY: `spawn` passes its own `Child`, which lives until this process has executed or exited.
     let child = unsafe { &mut *child.cast::<Child>() };
     child.failure = Some(become_program(child));
@@ -107,9 +104,6 @@ fn become_program(child: &Child) -> Failure {
     // SAFETY: plain system calls on descriptors and strings that `spawn` keeps alive. The descriptor table is this
     // process's own copy, so `dup2` and `fchdir` do not touch the runner.
     unsafe {
-        if child.cgroup >= 0 && libc::write(child.cgroup, c"0".as_ptr().cast(), 1) < 0 {
-            return Failure::last(Step::Contain);
-        }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::setsid();
         if libc::fchdir(child.fds[SpawnFd::Cwd as usize]) < 0 {

@@ -81,7 +81,7 @@ impl Hold for Grouped {
             step: Step::Contain,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
         })?;
-        match clone::spawn(&parts, &fds, Some(slot.door()), &mut self.stack) {
+        match clone::spawn(&parts, &fds, Some(slot.directory()), &mut self.stack) {
             Ok(pid) => {
                 self.first.insert(pid, session);
                 self.sessions.insert(session, Session { slot, stage: Stage::Running });

@@ -11,6 +11,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 use crate::channel::Channel;
 use crate::clone::Failure;
+use crate::clone_vm;
 use crate::keeper::Keeper;
 use crate::namespace::Namespace;
 use crate::procfs;
@@ -50,7 +51,7 @@ impl Keepers {
         let (socket, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         let keeper = match &self.namespace {
             Some(namespace) => namespace.fork()?,
-            None => fork()?,
+            None => clone_vm::fork(0, None)?,
         };
         if keeper == 0 {
             let kept: Vec<_> = fds.iter().map(AsFd::as_fd).chain([far.as_fd()]).collect();
@@ -91,14 +92,6 @@ fn close_spawn_fds(fds: &[OwnedFd]) {
     for fd in fds {
         // SAFETY: these are a fork's copies; their owners in this process are never dropped, since it exits.
         unsafe { libc::close(fd.as_raw_fd()) };
-    }
-}
-
-fn fork() -> io::Result<i32> {
-    // SAFETY: the runner is single-threaded, so the child may run any code.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        pid => Ok(pid),
     }
 }
 

@@ -24,6 +24,7 @@
 mod cgroup;
 mod channel;
 mod clone;
+mod clone_vm;
 mod grouped;
 mod keeper;
 mod keepers;
@@ -46,12 +47,7 @@ pub fn run_if_called() -> Option<ExitCode> {
     if args.next()? != NAME {
         return None;
     }
-    let wanted = match args.next().as_deref().and_then(std::ffi::OsStr::to_str) {
-        Some("cgroup") => Some(Containment::Cgroup),
-        Some("namespace") => Some(Containment::Namespace),
-        Some("keeper") => Some(Containment::Keeper),
-        _ => None,
-    };
+    let wanted = args.next().and_then(|name| Containment::ALL.into_iter().find(|known| name == known.name()));
     Some(match serve::run(wanted) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -5,6 +5,8 @@ use std::io;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 
+use crate::clone_vm;
+
 /// What to unshare, and how the caller's identity is kept.
 pub(crate) struct Namespace {
     flags: libc::c_int,
@@ -46,13 +48,7 @@ impl Namespace {
 
     /// Forks into the namespace: 0 in the child, which is its first process.
     pub(crate) fn fork(&self) -> io::Result<i32> {
-        let flags = self.flags | libc::SIGCHLD;
-        // SAFETY: without CLONE_VM and with no stack this is fork; the runner is single-threaded.
-        let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
-        if pid < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        i32::try_from(pid).map_err(io::Error::other)
+        clone_vm::fork(self.flags, None)
     }
 
     /// In the first process: keeps the caller's identity and shows the namespace's own `/proc`.

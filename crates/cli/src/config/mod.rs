@@ -20,6 +20,7 @@ use std::time::Duration;
 use environment::Variables;
 pub(crate) use error::Error;
 pub(crate) use origin::Origin;
+use runward_model::Containment;
 use settings::Settings;
 
 /// What the program is told, checked; nothing in it is optional.
@@ -32,7 +33,8 @@ pub(crate) struct Config {
     pub(crate) http: Http,
     /// How often a silent command reports that it is alive.
     pub(crate) heartbeat: Duration,
-    pub(crate) containment: Containment,
+    /// What alone may hold process trees together; `None` is the strongest that this host offers.
+    pub(crate) containment: Option<Containment>,
     pub(crate) log: Log,
 }
 
@@ -63,15 +65,6 @@ pub(crate) struct Http {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) max_body: usize,
-}
-
-/// What shall hold process trees together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Containment {
-    /// The strongest that this host offers.
-    Auto,
-    /// This one, or nothing runs.
-    Only(runward_model::Containment),
 }
 
 /// What is logged, and how.

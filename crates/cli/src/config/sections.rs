@@ -108,13 +108,8 @@ fn read_tools(settings: &mut Settings) -> Result<Vec<String>, Error> {
     }
 }
 
-fn read_containment(settings: &mut Settings) -> Result<Containment, Error> {
-    use runward_model::Containment::{Cgroup, Keeper, Namespace};
-    let choices = [
-        ("auto", Containment::Auto),
-        ("cgroup", Containment::Only(Cgroup)),
-        ("namespace", Containment::Only(Namespace)),
-        ("keeper", Containment::Only(Keeper)),
-    ];
+fn read_containment(settings: &mut Settings) -> Result<Option<Containment>, Error> {
+    let known = Containment::ALL.map(|containment| (containment.name(), Some(containment)));
+    let choices = [&[("auto", None)], &known[..]].concat();
     settings.choice("process.containment", &choices)
 }

@@ -20,7 +20,7 @@ fn rooted(root: &Path) -> Settings {
 fn block_on<T>(settings: Settings, test: impl AsyncFnOnce(&Engine) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let engine = engine(settings, "auto");
+        let engine = engine(settings, None);
         let result = test(&engine).await;
         engine.shutdown().await;
         result

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runward_engine::{Engine, Session, Settings};
-use runward_model::{Argv, Caller, Door, Principal, Refusal, Request, View, Work};
+use runward_model::{Argv, Caller, Containment, Door, Principal, Refusal, Request, View, Work};
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_testkit::{puppet, skipped};
@@ -26,8 +26,8 @@ pub fn settings() -> Settings {
     }
 }
 
-pub fn engine(settings: Settings, containment: &str) -> Engine {
-    Engine::with_runner(settings, RunnerProgram { path: puppet(), containment: containment.into() })
+pub fn engine(settings: Settings, containment: Option<Containment>) -> Engine {
+    Engine::with_runner(settings, RunnerProgram { path: puppet(), containment })
 }
 
 /// Runs a test under every containment; one that this host lacks is skipped aloud.
@@ -36,16 +36,16 @@ pub fn under_each_containment(test: impl AsyncFn(&Engine)) {
 }
 
 pub fn under_each_containment_with(settings: Settings, test: impl AsyncFn(&Engine)) {
-    for containment in ["cgroup", "namespace", "keeper"] {
-        eprintln!("under {containment}");
+    for containment in Containment::ALL {
+        eprintln!("under {}", containment.name());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let engine = engine(settings.clone(), containment);
+            let engine = engine(settings.clone(), Some(containment));
             match engine.start(ask(&["exit", "0"])).await {
                 Err(Refusal::StartFailed { reason, .. })
                     if reason.contains("runner could not be started") =>
                 {
-                    skipped(&format!("no {containment} containment on this host: {reason}"));
+                    skipped(&format!("no {} containment on this host: {reason}", containment.name()));
                 }
                 first => {
                     assert_eq!(first.unwrap().ended().await.outcome.exit_code(), 0);
