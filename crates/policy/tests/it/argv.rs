@@ -130,7 +130,8 @@ proptest! {
         if let Some(words) = plain(&format!("zz {line}")) {
             prop_assert_eq!(words, by_bash(&format!("zz {line}")));
         }
-        if let Some(words) = plain(&line).filter(|words| !words[0].contains('/')) {
+        // A path is not looked up, and `[` is found: neither reaches the stand-in that shows the words.
+        if let Some(words) = plain(&line).filter(|words| !words[0].contains('/') && words[0] != "[") {
             prop_assert_eq!(words, by_bash(&line));
         }
     }
