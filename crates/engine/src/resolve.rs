@@ -65,7 +65,8 @@ fn is_executable(program: &Path) -> bool {
 
 /// Variables through which bash would run or read something that nobody judged.
 fn steers_bash(name: &OsStr) -> bool {
-    const NAMES: [&str; 6] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE"];
+    const NAMES: [&str; 9] =
+        ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "POSIXLY_CORRECT", "IFS", "PS4"];
     NAMES.iter().any(|steering| name == *steering) || name.as_bytes().starts_with(b"BASH_FUNC_")
 }
 
