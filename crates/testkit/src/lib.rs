@@ -1,4 +1,4 @@
-//! Tools for tests: a child that does as told, a server to drive, and patience.
+//! Tools for tests: a child that does as told, a server to drive over either transport, and patience.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -6,10 +6,13 @@
     reason = "a test tool that cannot go on says so by panicking"
 )]
 
+pub mod mcp;
 mod patience;
 mod puppet;
+mod server;
 mod traces;
 
-pub use patience::{eventually, eventually_async};
+pub use patience::{PATIENCE, eventually, eventually_async};
 pub use puppet::puppet;
+pub use server::TestServer;
 pub use traces::{Marker, skipped};

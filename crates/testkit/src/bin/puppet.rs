@@ -1,6 +1,7 @@
 //! A child that does as it is told: each argument is a verb, with its operands after it.
 //!
-//! `print TEXT`, `eprint TEXT`, `flood BYTES`, `echo` (input to output), `env NAME`, `pwd`, `fds`, `ignore-term`,
+//! `print TEXT`, `eprint TEXT`, `bytes HEX`, `flood BYTES`, `echo` (input to output), `env NAME`, `environment`, `pwd`,
+//! `fds`, `ignore-term`, `touch FILE`, `await FILE` (until somebody makes it),
 //! `family MARKER` (seven kinds of grandchildren that linger), `orphan MARKER` (one that holds the outputs),
 //! `bomb MARKER GENERATIONS` (children that make children), `touch-memory MIB`, `die SIGNAL`, `wait`, `exit N`.
 #![expect(
@@ -28,6 +29,10 @@ fn main() -> ExitCode {
         match verb.as_str() {
             "print" => say(&mut std::io::stdout(), operand().as_bytes()),
             "eprint" => say(&mut std::io::stderr(), operand().as_bytes()),
+            "bytes" => say(&mut std::io::stdout(), &unhex(&operand())),
+            "environment" => environment(),
+            "touch" => drop(std::fs::File::create(operand()).expect("a new file")),
+            "await" => wait_for(&operand()),
             "flood" => flood(operand().parse().expect("a number of bytes")),
             "echo" => echo(),
             "env" => say(&mut std::io::stdout(), std::env::var(operand()).unwrap_or_default().as_bytes()),
@@ -55,6 +60,24 @@ fn main() -> ExitCode {
 fn say(output: &mut impl Write, bytes: &[u8]) {
     if output.write_all(bytes).and_then(|()| output.flush()).is_err() {
         std::process::exit(1);
+    }
+}
+
+fn unhex(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("digits"));
+    pairs.map(|pair| u8::from_str_radix(pair, 16).expect("two hexadecimal digits")).collect()
+}
+
+fn environment() {
+    for (name, value) in std::env::vars_os() {
+        let line = [name.as_encoded_bytes(), b"=", value.as_encoded_bytes(), b"\n"].concat();
+        say(&mut std::io::stdout(), &line);
+    }
+}
+
+fn wait_for(file: &str) {
+    while !std::path::Path::new(file).exists() {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
