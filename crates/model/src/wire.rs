@@ -101,6 +101,24 @@ pub enum Report {
     },
 }
 
+impl Report {
+    /// Which session it is about, if any.
+    pub fn session(&self) -> Option<SessionId> {
+        match self {
+            Report::Ready { .. } => None,
+            Report::Started { session, .. }
+            | Report::Failed { session, .. }
+            | Report::Exited { session, .. }
+            | Report::Closed { session, .. } => Some(*session),
+        }
+    }
+
+    /// Whether nothing more follows about its session.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Report::Failed { .. } | Report::Closed { .. } | Report::Exited { alone: true, .. })
+    }
+}
+
 /// A step between clone and exec, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {

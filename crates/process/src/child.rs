@@ -54,21 +54,30 @@ impl Child {
 impl Drop for Child {
     /// Whoever lets go of a session ends it.
     fn drop(&mut self) {
-        self.close();
+        if !self.reports.over {
+            self.close();
+        }
     }
 }
 
 /// What becomes of a session, told by the runner.
 #[derive(Debug)]
-pub struct Reports(pub(crate) mpsc::UnboundedReceiver<Report>);
+pub struct Reports {
+    queue: mpsc::UnboundedReceiver<Report>,
+    /// Whether the last one has been told.
+    over: bool,
+}
 
 impl Reports {
+    pub(crate) fn new(queue: mpsc::UnboundedReceiver<Report>) -> Self {
+        Reports { queue, over: false }
+    }
+
     /// The next report; waits for ever after the last one. Should the runner be killed, a lost ending is made up.
     pub async fn next(&mut self) -> Report {
-        match self.0.recv().await {
-            Some(report) => report,
-            None => std::future::pending().await,
-        }
+        let Some(report) = self.queue.recv().await else { return std::future::pending().await };
+        self.over |= report.is_last();
+        report
     }
 }
 

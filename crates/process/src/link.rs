@@ -165,13 +165,9 @@ impl Link {
     }
 
     fn deliver(&mut self) -> io::Result<()> {
-        while let Some(report) = wire::decode(&mut self.incoming).map_err(io::Error::other)? {
-            let (session, last) = match &report {
-                Report::Ready { .. } => continue,
-                Report::Started { session, .. } => (*session, false),
-                Report::Exited { session, alone, .. } => (*session, *alone),
-                Report::Failed { session, .. } | Report::Closed { session, .. } => (*session, true),
-            };
+        while let Some(report) = wire::decode::<Report>(&mut self.incoming).map_err(io::Error::other)? {
+            let Some(session) = report.session() else { continue };
+            let last = report.is_last();
             let mut subscribers = lock(&self.subscribers);
             if let Some(subscriber) = subscribers.get(&session) {
                 let _ = subscriber.send(report);

@@ -84,7 +84,7 @@ impl Spawner {
             stdout: Some(Output::new(stdout)),
             stderr: Some(Output::new(stderr)),
             stdin,
-            reports: Reports(reports),
+            reports: Reports::new(reports),
             orders,
         };
         match child.reports.next().await {
