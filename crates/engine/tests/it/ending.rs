@@ -174,7 +174,7 @@ fn a_killed_runner_loses_its_sessions_and_the_next_command_runs() {
 #[test]
 fn no_more_than_the_allowed_number_run_at_once() {
     let few = Settings { max_sessions: 1, ..settings() };
-    under_each_containment_with(few, async |engine| {
+    under_each_containment_with(&few, async |engine| {
         let session = engine.start(ask(&["wait"])).await.unwrap();
         let refusal = engine.start(ask(&["wait"])).await.unwrap_err().to_string();
         assert!(refusal.contains("1 commands are running already"), "{refusal}");

@@ -36,7 +36,7 @@ fn signals_are_at_their_defaults_and_none_is_blocked() {
 #[test]
 fn a_command_gets_the_configured_variables_and_its_own_directory() {
     let told = Settings { environment: vec![variable("GREETING", "hello")], ..settings() };
-    under_each_containment_with(told, async |engine| {
+    under_each_containment_with(&told, async |engine| {
         let here = std::env::current_dir().unwrap();
         let view = run(engine, ask(&["env", "GREETING", "print", " ", "env", "PWD", "env", "HOME"])).await;
         assert_eq!(text(&view.stdout.head), format!("hello {}", canonical(&here).display()));

@@ -48,7 +48,7 @@ fn a_child_that_does_not_read_its_input_hurts_nobody() {
 #[test]
 fn a_flood_is_kept_to_its_limit_and_counted() {
     let small = Settings { output_limit: 100_000, ..settings() };
-    under_each_containment_with(small, async |engine| {
+    under_each_containment_with(&small, async |engine| {
         let view = run(engine, ask(&["flood", "30000000"])).await;
         assert_eq!(view.outcome.exit_code(), 0);
         assert_eq!((view.stdout.head.len(), view.stdout.tail.len()), (50_000, 50_000));

@@ -10,9 +10,9 @@ use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_testkit::{puppet, skipped};
 
-pub const MINUTE: Duration = Duration::from_secs(60);
+pub(crate) const MINUTE: Duration = Duration::from_mins(1);
 
-pub fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     let path = std::env::var_os("PATH").unwrap_or_default();
     Settings {
         policy: Policy::new(Allowlist::parse("*"), SearchPath::new(&path)),
@@ -26,16 +26,17 @@ pub fn settings() -> Settings {
     }
 }
 
-pub fn engine(settings: Settings, containment: Option<Containment>) -> Engine {
+pub(crate) fn engine(settings: Settings, containment: Option<Containment>) -> Engine {
     Engine::with_runner(settings, RunnerProgram { path: puppet(), containment })
 }
 
 /// Runs a test under every containment; one that this host lacks is skipped aloud.
-pub fn under_each_containment(test: impl AsyncFn(&Engine)) {
-    under_each_containment_with(settings(), test);
+pub(crate) fn under_each_containment(test: impl AsyncFn(&Engine)) {
+    under_each_containment_with(&settings(), test);
 }
 
-pub fn under_each_containment_with(settings: Settings, test: impl AsyncFn(&Engine)) {
+#[expect(clippy::needless_pass_by_value, reason = "a closure at the end of a call reads best by value")]
+pub(crate) fn under_each_containment_with(settings: &Settings, test: impl AsyncFn(&Engine)) {
     for containment in Containment::ALL {
         eprintln!("under {}", containment.name());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -57,12 +58,12 @@ pub fn under_each_containment_with(settings: Settings, test: impl AsyncFn(&Engin
     }
 }
 
-pub fn caller() -> Caller {
+pub(crate) fn caller() -> Caller {
     Caller { door: Door("test"), principal: Principal::local(), client: None }
 }
 
 /// The puppet with these verbs.
-pub fn ask(verbs: &[&str]) -> Request {
+pub(crate) fn ask(verbs: &[&str]) -> Request {
     let file = puppet().to_str().unwrap().to_owned();
     let args = verbs.iter().map(|verb| (*verb).to_owned()).collect();
     Request {
@@ -74,21 +75,21 @@ pub fn ask(verbs: &[&str]) -> Request {
     }
 }
 
-pub fn line(text: &str) -> Request {
+pub(crate) fn line(text: &str) -> Request {
     Request { work: Work::Line(text.into()), ..ask(&[]) }
 }
 
-pub fn script(text: &str) -> Request {
+pub(crate) fn script(text: &str) -> Request {
     let args = vec!["-c".to_owned(), text.to_owned()];
     Request { work: Work::Argv(Argv { file: "bash".into(), args }), ..ask(&[]) }
 }
 
-pub async fn run(engine: &Engine, request: Request) -> View {
+pub(crate) async fn run(engine: &Engine, request: Request) -> View {
     engine.start(request).await.unwrap().ended().await
 }
 
 /// Waits until it has printed `text`.
-pub async fn until_printed(session: &Session, text: &str) {
+pub(crate) async fn until_printed(session: &Session, text: &str) {
     let mut position = session.log().watch();
     loop {
         let seen = session.log().captured(runward_model::Stream::Stdout).head;
@@ -99,20 +100,20 @@ pub async fn until_printed(session: &Session, text: &str) {
     }
 }
 
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-pub fn variable(name: &str, value: &str) -> (OsString, OsString) {
+pub(crate) fn variable(name: &str, value: &str) -> (OsString, OsString) {
     (name.into(), value.into())
 }
 
-pub fn canonical(path: &std::path::Path) -> PathBuf {
+pub(crate) fn canonical(path: &std::path::Path) -> PathBuf {
     path.canonicalize().unwrap()
 }
 
 /// The runner above a session: the nearest ancestor of its first process that is called so.
-pub fn runner_of(session: &Session) -> i32 {
+pub(crate) fn runner_of(session: &Session) -> i32 {
     let mut pid = session.pid();
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

@@ -49,11 +49,8 @@ fn explain(line: &[u8], reason: &str) -> Read {
     let value = match serde_json::from_slice::<Value>(line) {
         Ok(value) => value,
         Err(error) => {
-            return Read::Answer(refusal(
-                &Value::Null,
-                PARSE_ERROR,
-                &format!("the line is not JSON: {error}"),
-            ));
+            let id = id_despite_bad_text(line);
+            return Read::Answer(refusal(&id, PARSE_ERROR, &format!("the line is not JSON: {error}")));
         }
     };
     if let Value::Array(items) = &value {
@@ -89,6 +86,11 @@ fn id_of(message: &Value) -> Value {
 
 fn is_id(value: &Value) -> bool {
     value.is_string() || value.is_number()
+}
+
+/// The id of a message that is JSON but for bytes that are no UTF-8; its sender waits for it.
+fn id_despite_bad_text(line: &[u8]) -> Value {
+    serde_json::from_str(&String::from_utf8_lossy(line)).map_or(Value::Null, |message| id_of(&message))
 }
 
 /// The `id` of an object of which only the start is there.
@@ -164,6 +166,14 @@ mod tests {
         for (line, code, id) in cases {
             assert_eq!(code_and_id(&answer(line)), (code, id), "{line}");
         }
+    }
+
+    #[test]
+    fn a_request_with_bytes_that_are_no_text_is_refused_by_its_id() {
+        let Read::Answer(answer) = read(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\"}") else {
+            panic!("it wants an answer")
+        };
+        assert_eq!(code_and_id(&answer), (-32700, json!(7)));
     }
 
     #[test]
