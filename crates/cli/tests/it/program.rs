@@ -25,6 +25,12 @@ impl Program {
         self
     }
 
+    /// The call itself, for a client to start.
+    pub(crate) fn into_command(mut self) -> Command {
+        self.0.stderr(Stdio::null());
+        self.0
+    }
+
     pub(crate) fn start(mut self) -> Running {
         Running(self.0.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
     }
