@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Decision, Refusal, Request};
+use runward_model::{Caller, Decision, Receipt, Refusal, Request, Verdict};
 use runward_process::{Error as SpawnError, Stdin};
 
 use tokio::sync::OwnedSemaphorePermit;
@@ -20,6 +20,7 @@ use crate::{Engine, Settings};
 pub(crate) struct Plan {
     request: Request,
     resolved: Resolved,
+    verdict: Verdict,
     program: PathBuf,
 }
 
@@ -32,12 +33,12 @@ impl Plan {
             return Err(Refusal::Denied(verdict));
         }
         let program = resolved.program.clone()?;
-        Ok(Plan { request, resolved, program })
+        Ok(Plan { request, resolved, verdict, program })
     }
 
     /// Starts what was planned, and the task that supervises it.
     pub(crate) async fn spawn(self, engine: &Engine, room: OwnedSemaphorePermit) -> Result<Session, Refusal> {
-        let Plan { request, resolved, program } = self;
+        let Plan { request, resolved, verdict, program } = self;
         let Resolved { argv, cwd, env, .. } = resolved;
         let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
         let launch = Launch::new(
@@ -48,11 +49,13 @@ impl Plan {
         .map_err(|_| Refusal::Nul { what: "the command" })?;
         let stdin = if request.input.is_some() { Stdin::Piped } else { Stdin::Empty };
         let child = engine.0.spawner.spawn(launch, cwd.handle, stdin).await;
+        let receipt =
+            Receipt { command: request.work.to_string(), cwd: cwd.path.clone(), verdict, output: None };
         let child = child.map_err(|error| refusal(error, program, cwd.path)).inspect_err(|refusal| {
             tracing::info!(door = request.caller.door.0, %refusal, "not started");
         })?;
         record_start(&request.caller, &argv, child.pid);
-        Ok(Supervision::begin(engine, child, request, room))
+        Ok(Supervision::begin(engine, child, request, receipt, room))
     }
 }
 

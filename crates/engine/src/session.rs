@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runward_model::{SessionId, StopReason, Stream, View};
+use runward_model::{Receipt, SessionId, StopReason, Stream, View};
 use tokio::sync::{mpsc, watch};
 
 use crate::log::EventLog;
@@ -13,6 +13,7 @@ use crate::supervise::Final;
 pub struct Session {
     pub(crate) id: SessionId,
     pub(crate) pid: i32,
+    pub(crate) receipt: Arc<Receipt>,
     pub(crate) log: Arc<EventLog>,
     pub(crate) stop: mpsc::UnboundedSender<StopReason>,
     pub(crate) outcome: watch::Receiver<Final>,
@@ -22,6 +23,11 @@ impl Session {
     /// Its id.
     pub fn id(&self) -> SessionId {
         self.id
+    }
+
+    /// What was asked and why it was allowed.
+    pub fn receipt(&self) -> &Arc<Receipt> {
+        &self.receipt
     }
 
     /// Its first process.
@@ -51,6 +57,7 @@ impl Session {
             Err(_) => None,
         };
         View {
+            receipt: self.receipt.clone(),
             outcome: outcome.unwrap_or_else(crate::supervise::lost),
             stdout: self.log.captured(Stream::Stdout),
             stderr: self.log.captured(Stream::Stderr),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runward_model::wire::Report;
-use runward_model::{Ending, Outcome, Request, Signal, StopReason, Tree, Usage};
+use runward_model::{Ending, Outcome, Receipt, Request, Signal, StopReason, Tree, Usage};
 use runward_process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, Sleep};
@@ -57,13 +57,21 @@ impl Supervision {
         engine: &Engine,
         mut child: Child,
         request: Request,
+        receipt: Receipt,
         room: OwnedSemaphorePermit,
     ) -> Session {
         let shared = &engine.0;
         let log = Arc::new(EventLog::new(shared.settings.output_limit));
         let (stop, stops) = mpsc::unbounded_channel();
         let (sender, outcome) = watch::channel(None);
-        let session = Session { id: child.session, pid: child.pid, log: log.clone(), stop, outcome };
+        let session = Session {
+            id: child.session,
+            pid: child.pid,
+            receipt: Arc::new(receipt),
+            log: log.clone(),
+            stop,
+            outcome,
+        };
         let started = Instant::now();
         let supervision = Supervision {
             streams: Streams::take(&mut child, request.input, log),

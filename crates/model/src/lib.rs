@@ -27,7 +27,7 @@ pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage}
 pub use refusal::Refusal;
 pub use request::{Argv, Request, Work};
 pub use verdict::{Decision, Judged, Verdict};
-pub use view::{Captured, View};
+pub use view::{Captured, Receipt, View};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,16 @@ use serde::{Deserialize, Serialize};
 pub struct SessionId(pub u64);
 
 impl std::fmt::Display for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Names the kept output of one session, for as long as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OutputId(pub String);
+
+impl std::fmt::Display for OutputId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }

@@ -1,5 +1,7 @@
 //! What a door decoded.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,4 +39,37 @@ pub struct Argv {
     pub file: String,
     /// What follows it.
     pub args: Vec<String>,
+}
+
+impl fmt::Display for Work {
+    /// As a person would type it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Work::Line(line) => f.write_str(line),
+            Work::Argv(Argv { file, args }) => {
+                f.write_str(&quoted(file))?;
+                args.iter().try_for_each(|arg| write!(f, " {}", quoted(arg)))
+            }
+        }
+    }
+}
+
+/// A word as bash would read it back.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_shown_as_a_shell_would_read_them_back() {
+        let args = ["-la", "", "it's", "a b"].map(str::to_owned).to_vec();
+        assert_eq!(Work::Argv(Argv { file: "ls".into(), args }).to_string(), r"ls -la '' 'it'\''s' 'a b'");
+    }
 }

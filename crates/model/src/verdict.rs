@@ -5,24 +5,29 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The strictest of several decisions wins: `Allow < Ask < Deny`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It may run.
     Allow,
     /// A person decides.
     Ask,
-    /// It may not run.
+    /// It may not run; what nobody has judged may not either.
+    #[default]
     Deny,
 }
 
 /// What the policy says of a piece of work: one entry for each command in it, and one sentence for the whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// The strictest decision of all.
     pub decision: Decision,
     /// Why, in one sentence; for a denial, what would allow it.
     pub reason: String,
+    /// The rule that decided, and where it stands, when a single one did.
+    pub rule: Option<String>,
+    /// For a denial: the narrowest rule that would allow the work, where there is one.
+    pub suggest: Option<String>,
     /// Every command that the work would run, in reading order, as far as it could be read.
     pub commands: Vec<Judged>,
 }

@@ -1,10 +1,15 @@
 //! What a watcher sees of a session.
 
-use crate::{Outcome, Stream};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{Outcome, OutputId, Stream, Verdict};
 
 /// What a watcher sees of an ended session: how it ended, and what is kept of its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
+    /// What was asked and why it was allowed.
+    pub receipt: Arc<Receipt>,
     /// How it ended.
     pub outcome: Outcome,
     /// What it printed on descriptor 1.
@@ -32,4 +37,17 @@ pub struct Captured {
     pub missing: u64,
     /// The end; empty when nothing is missing.
     pub tail: Vec<u8>,
+}
+
+/// What was asked, what that turned out to mean, and why it was allowed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// The work as the caller gave it; arguments are joined so that a shell would read them back.
+    pub command: String,
+    /// The canonical directory that it ran in.
+    pub cwd: PathBuf,
+    /// What the policy said.
+    pub verdict: Verdict,
+    /// Where its whole output can be read, if it is kept.
+    pub output: Option<OutputId>,
 }

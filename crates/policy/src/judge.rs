@@ -69,7 +69,7 @@ impl Policy {
         } else {
             (Decision::Deny, format!("the script cannot be judged: {why}; {ADVICE}"))
         };
-        Verdict { decision, reason, commands: Vec::new() }
+        Verdict { decision, reason, rule: None, suggest: None, commands: Vec::new() }
     }
 }
 
@@ -81,7 +81,7 @@ fn summed_up(commands: Vec<Judged>) -> Verdict {
         Some(_) => allowed_by(&commands),
         None => "nothing in it runs a command".to_owned(),
     };
-    Verdict { decision, reason, commands }
+    Verdict { decision, reason, rule: None, suggest: None, commands }
 }
 
 fn allowed_by(commands: &[Judged]) -> String {

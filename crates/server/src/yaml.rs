@@ -5,6 +5,8 @@
 mod scalar;
 mod text;
 
+use std::sync::Arc;
+
 use std::fmt::Write as _;
 
 use runward_model::{Captured, Ending, Outcome, StopReason, Stream, View};
@@ -44,7 +46,7 @@ pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
         tree: runward_model::Tree::default(),
         output_cut: false,
     };
-    reply(&View { outcome, stdout: captured(stdout), stderr: captured(stderr) })
+    reply(&View { receipt: Arc::default(), outcome, stdout: captured(stdout), stderr: captured(stderr) })
 }
 
 fn ending(out: &mut String, outcome: &Outcome) {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use std::path::PathBuf;
 
 use runward_model::{
@@ -27,7 +29,7 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         tree: Tree::default(),
         output_cut: false,
     };
-    View { outcome, stdout: Captured::default(), stderr: Captured::default() }
+    View { receipt: Arc::default(), outcome, stdout: Captured::default(), stderr: Captured::default() }
 }
 
 #[test]

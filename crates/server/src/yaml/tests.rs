@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -15,7 +17,7 @@ fn view(stdout: &[u8], stderr: &[u8]) -> View {
         tree: Tree::default(),
         output_cut: false,
     };
-    View { outcome, stdout: captured(stdout), stderr: captured(stderr) }
+    View { receipt: Arc::default(), outcome, stdout: captured(stdout), stderr: captured(stderr) }
 }
 
 #[test]
