@@ -61,7 +61,7 @@ impl Engine {
 
     /// Judges and runs nothing.
     pub fn check(&self, work: &Work, cwd: Option<&Path>) -> Result<Verdict, Refusal> {
-        let resolved = resolve::resolve(work, cwd, &self.0.settings)?;
+        let resolved = resolve::resolve(work, cwd, &[], &self.0.settings)?;
         let verdict = resolve::judge(&resolved, &self.0.settings);
         if verdict.decision == Decision::Allow {
             resolved.program?;

@@ -27,7 +27,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// Resolves and judges; a refusal says why there is no plan.
     pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Refusal> {
-        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), settings)?;
+        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), &request.env, settings)?;
         let verdict = resolve::judge(&resolved, settings);
         if verdict.decision != Decision::Allow {
             return Err(Refusal::Denied(verdict));

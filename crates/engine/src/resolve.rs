@@ -27,7 +27,13 @@ pub(crate) struct Resolved {
 }
 
 /// Reads the work, opens the directory, finds the program.
-pub(crate) fn resolve(work: &Work, cwd: Option<&Path>, settings: &Settings) -> Result<Resolved, Refusal> {
+pub(crate) fn resolve(
+    work: &Work,
+    cwd: Option<&Path>,
+    given: &[(String, String)],
+    settings: &Settings,
+) -> Result<Resolved, Refusal> {
+    settings.policy.judge_environment(given).map_err(Refusal::Environment)?;
     let reading = runward_policy::read(work)?;
     let cwd = cwd::open(cwd, &settings.cwd_roots)?;
     let argv = match &reading {
@@ -36,7 +42,7 @@ pub(crate) fn resolve(work: &Work, cwd: Option<&Path>, settings: &Settings) -> R
     };
     let program =
         argv.first().map_or(Err(Refusal::Empty), |name| find(name, &cwd.path, settings.policy.path()));
-    let env = environment(settings, &reading, &cwd.path);
+    let env = environment(settings, &reading, given, &cwd.path);
     Ok(Resolved { reading, program, argv, cwd, env })
 }
 
@@ -70,10 +76,18 @@ fn steers_bash(name: &OsStr) -> bool {
     NAMES.iter().any(|steering| name == *steering) || name.as_bytes().starts_with(b"BASH_FUNC_")
 }
 
-/// The configured variables, with the directory as programs expect to find it.
-fn environment(settings: &Settings, reading: &Reading, cwd: &Path) -> Vec<(OsString, OsString)> {
+/// The configured variables, those that the caller gave in their place, and the directory as programs expect to
+/// find it.
+fn environment(
+    settings: &Settings,
+    reading: &Reading,
+    given: &[(String, String)],
+    cwd: &Path,
+) -> Vec<(OsString, OsString)> {
     let script = matches!(reading, Reading::Script(_));
     let own = |name: &OsStr| name == "PWD" || name == "OLDPWD" || (script && steers_bash(name));
-    let inherited = settings.environment.iter().filter(|(name, _)| !own(name)).cloned();
-    inherited.chain([("PWD".into(), cwd.into())]).collect()
+    let replaced = |name: &OsStr| given.iter().any(|(given, _)| name == given.as_str());
+    let inherited = settings.environment.iter().filter(|(name, _)| !own(name) && !replaced(name)).cloned();
+    let given = given.iter().map(|(name, value)| (name.into(), value.into()));
+    inherited.chain(given).chain([("PWD".into(), cwd.into())]).collect()
 }

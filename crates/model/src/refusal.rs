@@ -12,6 +12,9 @@ pub enum Refusal {
     /// The policy denies a command of the work.
     #[error("{}", .0.reason)]
     Denied(Verdict),
+    /// The policy denies a variable that the caller gave.
+    #[error("{0}")]
+    Environment(String),
     /// The command line holds no command.
     #[error("command is empty; give a program and its arguments")]
     Empty,

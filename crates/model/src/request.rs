@@ -16,6 +16,8 @@ pub struct Request {
     pub work: Work,
     /// Where; the server's own directory when absent.
     pub cwd: Option<PathBuf>,
+    /// Variables beyond those that every command gets, by name; the policy judges them too.
+    pub env: Vec<(String, String)>,
     /// What its standard input holds before the end of file. `None` is an empty input.
     pub input: Option<Vec<u8>>,
     /// When to stop it.

@@ -7,13 +7,14 @@ use runward_model::{Argv, Decision, Judged, Verdict};
 use crate::script::{Fact, Word};
 use crate::survey::Survey;
 use crate::weigh::Scene;
-use crate::{Allowlist, Reading, SearchPath};
+use crate::{Allowlist, EnvironmentRules, Reading, SearchPath};
 
 /// The rules that an operator set.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(crate) allowlist: Allowlist,
     pub(crate) path: SearchPath,
+    pub(crate) environment: EnvironmentRules,
 }
 
 /// What a caller can do about work that cannot be judged.
@@ -22,7 +23,13 @@ pub(crate) const ADVICE: &str = "write the command out, or set ALLOWED_COMMANDS=
 impl Policy {
     /// Judges by this list, with names looked up on this path.
     pub fn new(allowlist: Allowlist, path: SearchPath) -> Self {
-        Policy { allowlist, path }
+        Policy { allowlist, path, environment: EnvironmentRules::default() }
+    }
+
+    /// The same with these rules for variables that callers give.
+    #[must_use]
+    pub fn with_environment(self, environment: EnvironmentRules) -> Self {
+        Policy { environment, ..self }
     }
 
     /// Where names are looked up.

@@ -11,6 +11,8 @@
 mod allowlist;
 mod builtin_rules;
 mod builtins;
+mod environment;
+mod glob;
 mod judge;
 mod reading;
 mod script;
@@ -22,6 +24,8 @@ mod words;
 mod wrappers;
 
 pub use allowlist::Allowlist;
+pub use environment::EnvironmentRules;
+pub use glob::Glob;
 pub use judge::Policy;
 pub use reading::{Reading, Script, read};
 pub use search_path::SearchPath;

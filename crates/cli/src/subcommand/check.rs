@@ -31,7 +31,7 @@ fn work(mut command: Vec<String>) -> Work {
 fn as_verdict(refusal: Refusal) -> Verdict {
     match refusal {
         Refusal::Denied(verdict) => verdict,
-        other => Verdict { decision: Decision::Deny, reason: other.to_string(), commands: Vec::new() },
+        other => Verdict { reason: other.to_string(), ..Verdict::default() },
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
             reason: "no\rallowed".into(),
         };
         let verdict =
-            Verdict { decision: Decision::Deny, reason: "a\u{1b}b".into(), commands: vec![hostile] };
+            Verdict { reason: "a\u{1b}b".into(), commands: vec![hostile], ..Verdict::default() };
         let text = told(&verdict);
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert!(text.contains(r#""ls\u{1b}[2J" """#), "{text}");

@@ -1,6 +1,7 @@
 //! What a command can see of the server.
 
 use runward_engine::Settings;
+use runward_model::{Refusal, Request};
 
 use crate::setup::*;
 
@@ -51,5 +52,27 @@ fn the_runner_has_nothing_of_the_servers_environment() {
         assert_eq!(text(&environ), "");
         session.stop(runward_model::StopReason::Cancelled);
         session.ended().await;
+    });
+}
+
+#[test]
+fn what_a_caller_gives_takes_the_place_of_what_is_configured() {
+    let told = Settings { environment: vec![variable("GREETING", "hello")], ..settings() };
+    under_each_containment_with(&told, async |engine| {
+        let env = vec![("GREETING".to_owned(), "a b".to_owned()), ("MORE".to_owned(), "1".to_owned())];
+        let view = run(engine, Request { env, ..line("/usr/bin/env") }).await;
+        let printed = text(&view.stdout.head);
+        let mut lines: Vec<&str> = printed.lines().filter(|line| !line.starts_with("PWD=")).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["GREETING=a b", "MORE=1"]);
+    });
+}
+
+#[test]
+fn a_variable_that_decides_what_runs_is_refused_and_nothing_runs() {
+    under_each_containment(async |engine| {
+        let env = vec![("LD_PRELOAD".to_owned(), "/x.so".to_owned())];
+        let refusal = engine.start(Request { env, ..line("echo") }).await.unwrap_err();
+        assert!(matches!(refusal, Refusal::Environment(_)) && refusal.to_string().contains("LD_PRELOAD"));
     });
 }

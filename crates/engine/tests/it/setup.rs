@@ -70,6 +70,7 @@ pub(crate) fn ask(verbs: &[&str]) -> Request {
         caller: caller(),
         work: Work::Argv(Argv { file, args }),
         cwd: None,
+        env: Vec::new(),
         input: None,
         timeout: MINUTE,
     }

@@ -8,6 +8,7 @@
 
 mod argv;
 mod corpus;
+mod environment;
 mod hostile;
 mod oracle;
 mod places;

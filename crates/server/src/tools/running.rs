@@ -51,6 +51,7 @@ pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
         caller,
         work,
         cwd: given.text("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
+        env: Vec::new(),
         input: given.text("input").map(String::into_bytes),
         timeout: Duration::from_millis(given.integer("timeout_ms")),
     }

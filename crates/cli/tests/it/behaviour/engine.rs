@@ -44,6 +44,7 @@ impl Door for InProcess {
             caller: Caller { door: DoorName("test"), principal: Principal::local(), client: None },
             work: Work::Argv(Argv { file: ask.file.clone(), args: ask.args.clone() }),
             cwd: ask.cwd.clone().map(Into::into),
+            env: Vec::new(),
             input: ask.input.clone().map(String::into_bytes),
             timeout: ask.timeout,
         };
