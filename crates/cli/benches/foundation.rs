@@ -5,7 +5,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    clippy::cast_precision_loss,
     reason = "a program that measures, and stops when it cannot"
 )]
 
@@ -53,7 +52,7 @@ fn round_trip(server: &mut Server) {
     let (mut bare, mut through) = (Vec::new(), Vec::new());
     for _ in 0..40 {
         for _ in 0..25 {
-            bare.push(timed(|| spawn_true()));
+            bare.push(timed(spawn_true));
         }
         for _ in 0..25 {
             through.push(timed(|| server.call_true()));
@@ -84,7 +83,7 @@ fn in_flight(server: &mut Server) {
         }));
         through.push(timed(|| {
             let ids: Vec<u64> = (0..WIDTH).map(|_| server.send_true()).collect();
-            ids.iter().for_each(|_| drop(server.receive()));
+            server.receive_all(&ids);
         }));
     }
     let share = 100.0 * millis(median(&mut bare)) / millis(median(&mut through));
@@ -97,7 +96,7 @@ fn sleepers(server: &mut Server) {
         .map(|_| {
             timed(|| {
                 let ids: Vec<u64> = (0..32).map(|_| server.send("sleep", &["0.05"])).collect();
-                ids.iter().for_each(|_| drop(server.receive()));
+                server.receive_all(&ids);
             })
         })
         .collect();
@@ -224,6 +223,12 @@ impl Server {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         line
+    }
+
+    fn receive_all(&mut self, ids: &[u64]) {
+        for _ in ids {
+            assert!(self.receive().contains("exit_code: 0"));
+        }
     }
 
     /// A figure of `/proc/PID/status`, in MB.

@@ -27,6 +27,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         kill_grace: config.limits.kill_grace,
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
+        limits: config.limits.usage,
         max_sessions: config.limits.sessions,
     };
     Engine::with_runner(

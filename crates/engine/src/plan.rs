@@ -46,7 +46,8 @@ impl Plan {
             argv.iter().map(String::as_bytes),
             variables.iter().map(Vec::as_slice),
         )
-        .map_err(|_| Refusal::Nul { what: "the command" })?;
+        .map_err(|_| Refusal::Nul { what: "the command" })?
+        .limited(engine.0.settings.limits);
         let stdin = if request.input.is_some() { Stdin::Piped } else { Stdin::Empty };
         let child = engine.0.spawner.spawn(launch, cwd.handle, stdin).await;
         let receipt =

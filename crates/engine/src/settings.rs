@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use runward_model::Limits;
 use runward_policy::Policy;
 
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
@@ -23,6 +24,8 @@ pub struct Settings {
     pub shutdown_grace: Duration,
     /// How long outputs that are still open are read after a command has ended.
     pub drain_grace: Duration,
+    /// How much each command may use.
+    pub limits: Limits,
     /// How many commands may run at the same time.
     pub max_sessions: usize,
 }

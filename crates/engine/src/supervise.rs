@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runward_model::wire::Report;
-use runward_model::{Ending, Outcome, Receipt, Request, Signal, StopReason, Tree, Usage};
+use runward_model::{Ending, LimitHit, Outcome, Receipt, Request, Signal, StopReason, Tree, Usage};
 use runward_process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, Sleep};
@@ -31,6 +31,7 @@ pub(crate) struct Supervision {
     graces: Graces,
     started: Instant,
     exited: Option<Instant>,
+    hit: Option<LimitHit>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -90,6 +91,7 @@ impl Supervision {
             },
             started,
             exited: None,
+            hit: None,
             _room: room,
         };
         shared.sessions.spawn(async move {
@@ -132,8 +134,9 @@ impl Supervision {
     fn reported(&mut self, report: Report) -> Input {
         match report {
             Report::Closed { ended, survivors, .. } => Input::Closed { ended, survivors },
-            Report::Exited { ending, usage, alone, .. } => {
+            Report::Exited { ending, usage, hit, alone, .. } => {
                 self.exited = Some(Instant::now());
+                self.hit = hit;
                 Input::Exited { ending, usage, alone }
             }
             Report::Ready { .. } | Report::Started { .. } | Report::Failed { .. } => {
@@ -159,7 +162,7 @@ impl Supervision {
         let End { ending, usage, gone, stopped, cut } = end;
         let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
         let tree = Tree { containment: self.child.containment, ended: gone.ended, survivors: gone.survivors };
-        let outcome = Outcome { ending, stopped, wall, usage, tree, output_cut: cut };
+        let outcome = Outcome { ending, stopped, wall, usage, tree, limit_hit: self.hit, output_cut: cut };
         tracing::info!(
             session = %self.child.session,
             exit_code = outcome.exit_code(),
@@ -204,6 +207,7 @@ pub(crate) fn lost() -> Outcome {
         wall: Duration::ZERO,
         usage: Usage::default(),
         tree: Tree::default(),
+        limit_hit: None,
         output_cut: true,
     }
 }

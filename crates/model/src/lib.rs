@@ -15,6 +15,7 @@
 //! | outcome | [`Outcome`] | how a session ended and what it cost |
 
 mod caller;
+mod limits;
 mod outcome;
 mod refusal;
 mod request;
@@ -23,6 +24,7 @@ mod view;
 pub mod wire;
 
 pub use caller::{Caller, Client, Door, Principal};
+pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
 pub use refusal::Refusal;
 pub use request::{Argv, Request, Work};

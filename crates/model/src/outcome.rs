@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::LimitHit;
+
 /// How a session ended and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -18,6 +20,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What became of the processes that it started.
     pub tree: Tree,
+    /// The limit that it ran into, where the kernel tells.
+    pub limit_hit: Option<LimitHit>,
     /// Whether its outputs were still held open when the drain grace was over, so that something may be missing.
     pub output_cut: bool,
 }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-use crate::{Containment, Ending, SessionId, Signal, Usage};
+use crate::{Containment, Ending, LimitHit, Limits, SessionId, Signal, Usage};
 
 /// No frame is longer than this. The kernel's own limit on arguments and environment is far below it.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
@@ -87,6 +87,8 @@ pub enum Report {
         ending: Ending,
         /// What it used.
         usage: Usage,
+        /// The limit that it ran into, where the kernel tells.
+        hit: Option<LimitHit>,
         /// Whether it was the last of its session. If so the session is gone and no [`Report::Closed`] follows.
         alone: bool,
     },
@@ -124,6 +126,8 @@ impl Report {
 pub enum Step {
     /// Making the containment.
     Contain,
+    /// Applying a limit.
+    Limit,
     /// Making the process.
     Clone,
     /// Entering the directory.
@@ -141,6 +145,7 @@ pub struct Launch {
     strings: Vec<u8>,
     argc: u32,
     envc: u32,
+    limits: Limits,
 }
 
 impl Launch {
@@ -150,7 +155,8 @@ impl Launch {
         argv: impl IntoIterator<Item = &'a [u8]>,
         env: impl IntoIterator<Item = &'a [u8]>,
     ) -> Result<Self, WireError> {
-        let mut launch = Launch { strings: Vec::with_capacity(4096), argc: 0, envc: 0 };
+        let mut launch =
+            Launch { strings: Vec::with_capacity(4096), argc: 0, envc: 0, limits: Limits::default() };
         launch.push(program)?;
         for arg in argv {
             launch.push(arg)?;
@@ -161,6 +167,17 @@ impl Launch {
             launch.envc += 1;
         }
         Ok(launch)
+    }
+
+    /// The same, held to these limits.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Self {
+        Launch { limits, ..self }
+    }
+
+    /// How much it may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     fn push(&mut self, string: &[u8]) -> Result<(), WireError> {
@@ -261,7 +278,8 @@ mod tests {
 
     #[test]
     fn counts_that_do_not_fit_the_strings_are_refused() {
-        let launch = Launch { strings: b"/bin/ls\0ls\0".to_vec(), argc: 2, envc: 0 };
+        let launch =
+            Launch { strings: b"/bin/ls\0ls\0".to_vec(), argc: 2, envc: 0, limits: Limits::default() };
         assert_eq!(launch.parts(), Err(WireError::Malformed));
     }
 

@@ -33,6 +33,7 @@ pub enum Error {
 fn describe(step: Step) -> &'static str {
     match step {
         Step::Contain => "no containment for the command",
+        Step::Limit => "its limits cannot be applied",
         Step::Clone => "no process for the command",
         Step::Cwd => "its directory cannot be entered",
         Step::Stdio => "its descriptors cannot be put in place",

@@ -91,7 +91,7 @@ impl Link {
         self.queue.close();
         for (session, subscriber) in lock(&self.subscribers).drain() {
             let (ending, usage) = (Ending::Lost, Usage::default());
-            let _ = subscriber.send(Report::Exited { session, ending, usage, alone: true });
+            let _ = subscriber.send(Report::Exited { session, ending, usage, hit: None, alone: true });
         }
     }
 

@@ -8,11 +8,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use runward_model::Signal;
+use runward_model::{Limits, Signal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
+use crate::meter::{Controllers, Meter};
 use crate::{clone_vm, procfs};
 
 /// How long the end of all groups is waited for when the runner itself ends: killed processes need a moment to go.
@@ -24,10 +25,13 @@ pub(crate) struct Cgroups {
     events: OwnedFd,
     free: Vec<Slot>,
     made: u32,
+    /// Tried when first needed: most commands have no limits.
+    controllers: Option<Controllers>,
 }
 
 /// One session's group.
 pub(crate) struct Slot {
+    path: PathBuf,
     directory: OwnedFd,
     procs: OwnedFd,
     kill: OwnedFd,
@@ -49,7 +53,7 @@ impl Cgroups {
                 return Err(error);
             }
         };
-        let mut cgroups = Cgroups { base, events, free: Vec::new(), made: 0 };
+        let mut cgroups = Cgroups { base, events, free: Vec::new(), made: 0, controllers: None };
         let slot = cgroups.take()?;
         slot.try_to_join()?;
         cgroups.give_back(slot);
@@ -76,6 +80,14 @@ impl Cgroups {
     pub(crate) fn give_back(&mut self, slot: Slot) {
         self.free.push(slot);
     }
+
+    /// Holds the session in `slot` to `limits`; returns those that no controller takes.
+    pub(crate) fn limit(&mut self, slot: &Slot, limits: Limits) -> io::Result<(Meter, Limits)> {
+        if limits.memory.is_none() && limits.processes.is_none() {
+            return Ok((Meter::default(), limits));
+        }
+        self.controllers.get_or_insert_with(|| Controllers::try_here(&self.base)).apply(limits, &slot.path)
+    }
 }
 
 impl Drop for Cgroups {
@@ -92,6 +104,7 @@ impl Drop for Cgroups {
 impl Slot {
     fn open(path: &Path) -> io::Result<Self> {
         Ok(Slot {
+            path: path.to_owned(),
             directory: open(path, OFlags::PATH)?,
             procs: open(&path.join("cgroup.procs"), OFlags::RDONLY)?,
             kill: open(&path.join("cgroup.kill"), OFlags::WRONLY)?,
@@ -124,6 +137,11 @@ impl Slot {
         for member in self.members() {
             crate::serve::send(member, signal);
         }
+    }
+
+    /// Removes an empty group that carries limits.
+    pub(crate) fn retire(self) {
+        let _ = fs::remove_dir(&self.path);
     }
 
     /// Kills every member, those that are just being made included.

@@ -1,12 +1,14 @@
 //! Making a process: a vfork-style clone that puts itself into place and executes.
 
 use std::ffi::{c_char, c_void};
+use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
+use runward_model::Limits;
 use runward_model::wire::{Parts, SpawnFd, Step};
 
-use crate::{clone_vm, signals};
+use crate::{clone_vm, rlimits, signals};
 
 /// Room for the child's few frames before exec.
 const STACK_SIZE: usize = 64 * 1024;
@@ -22,7 +24,11 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn last(step: Step) -> Self {
-        Failure { step, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
+        Failure::of(step, &io::Error::last_os_error())
+    }
+
+    pub(crate) fn of(step: Step, error: &io::Error) -> Self {
+        Failure { step, errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
 }
 
@@ -47,15 +53,29 @@ struct Child {
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     fds: [RawFd; 4],
+    /// Control groups of the older kind to join.
+    joins: Vec<RawFd>,
+    rlimits: Vec<(u32, libc::rlimit)>,
     /// Written by the child, read by the runner once the child is gone.
     failure: Option<Failure>,
+}
+
+/// What a new process is bound by.
+#[derive(Default)]
+pub(crate) struct Bounds<'a> {
+    /// The control group that it is born into.
+    pub(crate) cgroup: Option<BorrowedFd<'a>>,
+    /// Doors of further groups that it joins.
+    pub(crate) joins: Vec<BorrowedFd<'a>>,
+    /// What no group holds it to.
+    pub(crate) limits: Limits,
 }
 
 /// Executes `parts` in a new process and returns its id once the program runs.
 pub(crate) fn spawn(
     parts: &Parts<'_>,
     fds: &[OwnedFd],
-    cgroup: Option<BorrowedFd<'_>>,
+    bounds: &Bounds<'_>,
     stack: &mut Stack,
 ) -> Result<i32, Failure> {
     let [cwd, stdin, stdout, stderr] = fds else {
@@ -66,11 +86,13 @@ pub(crate) fn spawn(
         argv: pointers(&parts.argv),
         envp: pointers(&parts.env),
         fds: [cwd.as_raw_fd(), stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()],
+        joins: bounds.joins.iter().map(AsRawFd::as_raw_fd).collect(),
+        rlimits: rlimits::of(&bounds.limits),
         failure: None,
     };
     // SAFETY: `start` runs on a stack of its own with `child`, which outlives it: CLONE_VFORK suspends this thread
     // until the child has executed or exited. The child shares this memory and only makes system calls.
-    let pid = unsafe { clone_vm::clone(stack, cgroup, start, (&raw mut child).cast()) };
+    let pid = unsafe { clone_vm::clone(stack, bounds.cgroup, start, (&raw mut child).cast()) };
     if pid < 0 {
         return Err(Failure::last(Step::Clone));
     }
@@ -104,6 +126,11 @@ fn become_program(child: &Child) -> Failure {
     // SAFETY: plain system calls on descriptors and strings that `spawn` keeps alive. The descriptor table is this
     // process's own copy, so `dup2` and `fchdir` do not touch the runner.
     unsafe {
+        for door in &child.joins {
+            if libc::write(*door, c"0".as_ptr().cast(), 1) < 0 {
+                return Failure::last(Step::Limit);
+            }
+        }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::setsid();
         if libc::fchdir(child.fds[SpawnFd::Cwd as usize]) < 0 {
@@ -113,6 +140,11 @@ fn become_program(child: &Child) -> Failure {
         for (target, source) in (0..).zip(stdio) {
             if libc::dup2(child.fds[source as usize], target) < 0 {
                 return Failure::last(Step::Stdio);
+            }
+        }
+        for (resource, limit) in &child.rlimits {
+            if libc::setrlimit(*resource, limit) < 0 {
+                return Failure::last(Step::Limit);
             }
         }
         // Confinement belongs here, after everything that it might forbid.

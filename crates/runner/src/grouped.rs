@@ -9,8 +9,10 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::cgroup::{Cgroups, Slot};
 use crate::channel::Channel;
-use crate::clone::{self, Failure, Stack};
+use crate::clone::{self, Bounds, Failure, Stack};
+use crate::meter::Meter;
 use crate::reap::Ended;
+use crate::rlimits;
 use crate::serve::{Announced, Hold};
 
 /// Every session has a group of its own; its first process is this process's child.
@@ -24,6 +26,7 @@ pub(crate) struct Grouped {
 
 struct Session {
     slot: Slot,
+    meter: Meter,
     stage: Stage,
 }
 
@@ -56,8 +59,8 @@ impl Grouped {
     }
 
     fn forget(&mut self, session: SessionId) {
-        if let Some(session) = self.sessions.remove(&session) {
-            self.cgroups.give_back(session.slot);
+        if let Some(Session { slot, meter, .. }) = self.sessions.remove(&session) {
+            if meter.is_in_use() { slot.retire() } else { self.cgroups.give_back(slot) }
         }
     }
 }
@@ -77,18 +80,19 @@ impl Hold for Grouped {
         fds: Vec<OwnedFd>,
     ) -> Result<Option<i32>, Failure> {
         let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
-        let slot = self.cgroups.take().map_err(|error| Failure {
-            step: Step::Contain,
-            errno: error.raw_os_error().unwrap_or(libc::EIO),
-        })?;
-        match clone::spawn(&parts, &fds, Some(slot.directory()), &mut self.stack) {
+        let slot = self.cgroups.take().map_err(|error| Failure::of(Step::Contain, &error))?;
+        let (meter, limits) =
+            self.cgroups.limit(&slot, *launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
+        let bounds = Bounds { cgroup: Some(slot.directory()), joins: meter.doors(), limits };
+        let started = clone::spawn(&parts, &fds, &bounds, &mut self.stack);
+        self.sessions.insert(session, Session { slot, meter, stage: Stage::Running });
+        match started {
             Ok(pid) => {
                 self.first.insert(pid, session);
-                self.sessions.insert(session, Session { slot, stage: Stage::Running });
                 Ok(Some(pid))
             }
             Err(failure) => {
-                self.cgroups.give_back(slot);
+                self.forget(session);
                 Err(failure)
             }
         }
@@ -119,11 +123,12 @@ impl Hold for Grouped {
             Stage::Closing { exited, .. } => *exited = true,
             stage => *stage = Stage::LeftBehind,
         }
+        let hit = session.meter.hit().or_else(|| rlimits::hit(ended.ending));
         if alone {
             self.forget(id);
         }
         let (ending, usage) = (ended.ending, ended.usage);
-        channel.report(&Report::Exited { session: id, ending, usage, alone });
+        channel.report(&Report::Exited { session: id, ending, usage, hit, alone });
     }
 
     fn settled(&mut self, _alive: bool, channel: &Channel) {

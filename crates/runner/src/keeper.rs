@@ -12,9 +12,10 @@ use runward_model::{SessionId, Signal};
 use rustix::event::PollFd;
 
 use crate::channel::Channel;
-use crate::clone::{self, Failure, Stack};
+use crate::clone::{self, Bounds, Failure, Stack};
 use crate::procfs;
 use crate::reap::{self, Children, Ended};
+use crate::rlimits;
 use crate::serve::{Hold, send};
 
 /// How long descendants are hunted before those that are left are called survivors.
@@ -43,10 +44,11 @@ impl Hunt {
 impl Keeper {
     /// Starts the session's first process and tells the runner.
     pub(crate) fn begin(session: SessionId, launch: &Launch, fds: &[OwnedFd], channel: &Channel) -> Self {
-        let started = launch
-            .parts()
-            .map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })
-            .and_then(|parts| clone::spawn(&parts, fds, None, &mut Stack::new()));
+        let started =
+            launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL }).and_then(|parts| {
+                let bounds = Bounds { limits: *launch.limits(), ..Bounds::default() };
+                clone::spawn(&parts, fds, &bounds, &mut Stack::new())
+            });
         let keeper =
             Keeper { session, first: started.ok(), exited: None, hunt: None, finished: started.is_err() };
         channel.report(&match started {
@@ -117,14 +119,15 @@ impl Hold for Keeper {
         if self.first == Some(ended.pid) {
             self.first = None;
             let (session, ending, usage) = (self.session, ended.ending, ended.usage);
-            self.exited = Some(Report::Exited { session, ending, usage, alone: false });
+            let hit = rlimits::hit(ending);
+            self.exited = Some(Report::Exited { session, ending, usage, hit, alone: false });
         }
     }
 
     fn settled(&mut self, alive: bool, channel: &Channel) {
-        if let Some(Report::Exited { session, ending, usage, .. }) = self.exited.take() {
+        if let Some(Report::Exited { session, ending, usage, hit, .. }) = self.exited.take() {
             let alone = !alive && self.hunt.is_none();
-            channel.report(&Report::Exited { session, ending, usage, alone });
+            channel.report(&Report::Exited { session, ending, usage, hit, alone });
             self.finished = alone;
         }
         if self.first.is_none() && !self.finished {

@@ -143,10 +143,8 @@ impl Hold for Keepers {
         launch: &Launch,
         fds: Vec<OwnedFd>,
     ) -> Result<Option<i32>, Failure> {
-        let kept = self.start(session, launch, &fds).map_err(|error| Failure {
-            step: Step::Clone,
-            errno: error.raw_os_error().unwrap_or(libc::EIO),
-        })?;
+        let started = self.start(session, launch, &fds);
+        let kept = started.map_err(|error| Failure::of(Step::Clone, &error))?;
         self.sessions.insert(session, kept);
         Ok(None)
     }
@@ -173,7 +171,7 @@ impl Hold for Keepers {
         kept.relay(channel);
         if !kept.exited {
             let (ending, usage) = (Ending::Lost, Usage::default());
-            channel.report(&Report::Exited { session, ending, usage, alone: true });
+            channel.report(&Report::Exited { session, ending, usage, hit: None, alone: true });
         }
         if let Some(closed) = kept.closed {
             channel.report(&closed);

@@ -28,9 +28,11 @@ mod clone_vm;
 mod grouped;
 mod keeper;
 mod keepers;
+mod meter;
 mod namespace;
 mod procfs;
 mod reap;
+mod rlimits;
 mod serve;
 mod signals;
 

@@ -44,6 +44,7 @@ pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
         wall: std::time::Duration::ZERO,
         usage: runward_model::Usage::default(),
         tree: runward_model::Tree::default(),
+        limit_hit: None,
         output_cut: false,
     };
     reply(&View { receipt: Arc::default(), outcome, stdout: captured(stdout), stderr: captured(stderr) })

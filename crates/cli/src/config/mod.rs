@@ -56,6 +56,8 @@ pub(crate) struct Limits {
     pub(crate) kill_grace: Duration,
     pub(crate) shutdown_grace: Duration,
     pub(crate) drain_grace: Duration,
+    /// How much each command may use.
+    pub(crate) usage: runward_model::Limits,
 }
 
 /// How HTTP is served.

@@ -53,8 +53,22 @@ impl Limits {
             kill_grace: settings.duration("limits.kill_grace", grace.clone())?,
             shutdown_grace: settings.duration("limits.shutdown_grace", grace.clone())?,
             drain_grace: settings.duration("limits.drain_grace", grace)?,
+            usage: read_usage(settings)?,
         })
     }
+}
+
+/// Zero is no limit.
+fn read_usage(settings: &mut Settings) -> Result<runward_model::Limits, Error> {
+    let some = |amount: usize| u64::try_from(amount).ok().filter(|amount| *amount > 0);
+    let cpu_time = settings.duration("limits.cpu_time", Duration::ZERO..=Duration::from_hours(24))?;
+    Ok(runward_model::Limits {
+        memory: some(settings.size("limits.memory", 0..=1 << 40)?),
+        processes: some(settings.count("limits.processes", 0..=1 << 22)?),
+        cpu_time: Some(cpu_time).filter(|time| !time.is_zero()),
+        file_size: some(settings.size("limits.file_size", 0..=1 << 50)?),
+        open_files: some(settings.count("limits.open_files", 0..=1 << 20)?),
+    })
 }
 
 impl Http {

@@ -94,8 +94,7 @@ mod tests {
             decision: Decision::Deny,
             reason: "no\rallowed".into(),
         };
-        let verdict =
-            Verdict { reason: "a\u{1b}b".into(), commands: vec![hostile], ..Verdict::default() };
+        let verdict = Verdict { reason: "a\u{1b}b".into(), commands: vec![hostile], ..Verdict::default() };
         let text = told(&verdict);
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert!(text.contains(r#""ls\u{1b}[2J" """#), "{text}");

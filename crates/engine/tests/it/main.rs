@@ -4,6 +4,7 @@
 mod cwd;
 mod ending;
 mod environment;
+mod limits;
 mod output;
 mod setup;
 mod usage;

@@ -22,6 +22,7 @@ pub(crate) fn settings() -> Settings {
         kill_grace: Duration::from_millis(200),
         shutdown_grace: Duration::from_millis(20),
         drain_grace: Duration::from_millis(200),
+        limits: runward_model::Limits::default(),
         max_sessions: 64,
     }
 }

@@ -27,6 +27,7 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         wall: Duration::ZERO,
         usage: Usage::default(),
         tree: Tree::default(),
+        limit_hit: None,
         output_cut: false,
     };
     View { receipt: Arc::default(), outcome, stdout: Captured::default(), stderr: Captured::default() }

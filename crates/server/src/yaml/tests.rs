@@ -15,6 +15,7 @@ fn view(stdout: &[u8], stderr: &[u8]) -> View {
         wall: Duration::ZERO,
         usage: Usage::default(),
         tree: Tree::default(),
+        limit_hit: None,
         output_cut: false,
     };
     View { receipt: Arc::default(), outcome, stdout: captured(stdout), stderr: captured(stderr) }

@@ -31,6 +31,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         kill_grace: Duration::from_millis(500),
         shutdown_grace: Duration::from_millis(20),
         drain_grace: Duration::from_millis(250),
+        limits: runward_model::Limits::default(),
         max_sessions: 64,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

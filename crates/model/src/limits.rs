@@ -1,0 +1,48 @@
+//! How much a command may use.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a command may use; `None` is no limit. The kernel enforces each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory, of the whole session where control groups can tell, else of address space of each process.
+    pub memory: Option<u64>,
+    /// Processes of the session where control groups can tell, else of the user.
+    pub processes: Option<u64>,
+    /// Processor time of each process, in whole seconds.
+    pub cpu_time: Option<Duration>,
+    /// Bytes of any one file that is written.
+    pub file_size: Option<u64>,
+    /// Open descriptors of each process.
+    pub open_files: Option<u64>,
+}
+
+/// Which limit a command ran into, where the kernel says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitHit {
+    /// The kernel killed a process for memory.
+    Memory,
+    /// The kernel refused another process.
+    Processes,
+    /// A process used up its processor time.
+    CpuTime,
+    /// A file would have grown too large.
+    FileSize,
+}
+
+impl fmt::Display for LimitHit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LimitHit::Memory => "the limit on memory was hit (limits.memory); a process was killed for it",
+            LimitHit::Processes => {
+                "the limit on processes was hit (limits.processes); some could not be started"
+            }
+            LimitHit::CpuTime => "the limit on processor time was hit (limits.cpu_time)",
+            LimitHit::FileSize => "the limit on the size of a file was hit (limits.file_size)",
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! Limits that a whole session shares: the memory and pids controllers of control groups, of either version.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use runward_model::{LimitHit, Limits};
+use rustix::fs::{Mode, OFlags};
+
+/// Where a controller is to be had.
+#[derive(Clone)]
+enum Place {
+    /// In the session's own group.
+    Unified,
+    /// In a hierarchy of its own, below this directory.
+    Separate(PathBuf),
+}
+
+/// The controllers of this host, tried once.
+#[derive(Clone, Default)]
+pub(crate) struct Controllers {
+    memory: Option<Place>,
+    pids: Option<Place>,
+}
+
+/// What holds one session to its limits, and tells when it ran into one.
+#[derive(Default)]
+pub(crate) struct Meter {
+    doors: Vec<OwnedFd>,
+    /// Groups that exist for this session alone.
+    groups: Vec<PathBuf>,
+    /// Files that count how often a limit was hit, the word they use for it, and what it means.
+    counters: Vec<(PathBuf, &'static str, LimitHit)>,
+}
+
+impl Controllers {
+    /// Those that can be had below `base`, a group of the second version, or in hierarchies of the first.
+    pub(crate) fn try_here(base: &Path) -> Self {
+        let _ = fs::write(base.join("cgroup.subtree_control"), "+memory +pids");
+        let enabled = fs::read_to_string(base.join("cgroup.subtree_control")).unwrap_or_default();
+        let place = |name: &str| {
+            if enabled.split_ascii_whitespace().any(|controller| controller == name) {
+                return Some(Place::Unified);
+            }
+            separate(name).map(Place::Separate)
+        };
+        Controllers { memory: place("memory"), pids: place("pids") }
+    }
+
+    /// Applies `limits` to the session whose own group is `group`; returns those that no controller takes.
+    pub(crate) fn apply(&self, limits: Limits, group: &Path) -> io::Result<(Meter, Limits)> {
+        let mut meter = Meter::default();
+        let mut left = limits;
+        if let (Some(bytes), Some(place)) = (limits.memory, &self.memory) {
+            let directory = meter.group(place, group)?;
+            let (file, counter) = match place {
+                Place::Unified => ("memory.max", "memory.events"),
+                Place::Separate(_) => ("memory.limit_in_bytes", "memory.oom_control"),
+            };
+            fs::write(directory.join(file), bytes.to_string())?;
+            // Without swap a limit on memory is one; hosts without swap accounting lack the file.
+            let _ = fs::write(directory.join("memory.swap.max"), "0");
+            meter.counters.push((directory.join(counter), "oom_kill", LimitHit::Memory));
+            left.memory = None;
+        }
+        if let (Some(count), Some(place)) = (limits.processes, &self.pids) {
+            let directory = meter.group(place, group)?;
+            fs::write(directory.join("pids.max"), count.to_string())?;
+            meter.counters.push((directory.join("pids.events"), "max", LimitHit::Processes));
+            left.processes = None;
+        }
+        Ok((meter, left))
+    }
+}
+
+impl Meter {
+    /// The doors that the first process has to go through by itself.
+    pub(crate) fn doors(&self) -> Vec<BorrowedFd<'_>> {
+        self.doors.iter().map(AsFd::as_fd).collect()
+    }
+
+    /// The limit that was hit, if any.
+    pub(crate) fn hit(&self) -> Option<LimitHit> {
+        let hit = |(file, word, hit): &(PathBuf, &str, LimitHit)| (count(file, word) > 0).then_some(*hit);
+        self.counters.iter().find_map(hit)
+    }
+
+    /// Whether the session's own group carries limits now, so that it cannot serve another one.
+    pub(crate) fn is_in_use(&self) -> bool {
+        !self.counters.is_empty()
+    }
+
+    fn group(&mut self, place: &Place, own: &Path) -> io::Result<PathBuf> {
+        let Place::Separate(parent) = place else { return Ok(own.to_owned()) };
+        let name = own.file_name().unwrap_or_default();
+        let runner = own.parent().and_then(Path::file_name).unwrap_or_default();
+        let directory = parent.join(format!("{}-{}", runner.to_string_lossy(), name.to_string_lossy()));
+        fs::create_dir(&directory)?;
+        self.groups.push(directory.clone());
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        self.doors.push(rustix::fs::open(directory.join("cgroup.procs"), flags, Mode::empty())?);
+        Ok(directory)
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.doors.clear();
+        for group in &self.groups {
+            let _ = fs::remove_dir(group);
+        }
+    }
+}
+
+/// This process's group in the hierarchy of a controller of the first version, if it may make groups there.
+fn separate(controller: &str) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let point = mounts.lines().find_map(|line| {
+        let (mount, kind) = line.split_once(" - ")?;
+        let options = kind.strip_prefix("cgroup ")?.split(' ').nth(1)?;
+        let has = options.split(',').any(|option| option == controller);
+        has.then(|| mount.split(' ').nth(4)).flatten()
+    })?;
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|name| name == controller).then_some(path)
+    })?;
+    let inside = Path::new(point).join(own.trim_start_matches('/'));
+    let place = if inside.is_dir() { inside } else { PathBuf::from(point) };
+    let trial = place.join(format!("runward-trial-{}", std::process::id()));
+    fs::create_dir(&trial).ok()?;
+    fs::remove_dir(&trial).ok()?;
+    Some(place)
+}
+
+/// The number after `word` in a kernel file of `word number` lines.
+fn count(file: &Path, word: &str) -> u64 {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let number = |line: &str| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok();
+    text.lines().find_map(number).unwrap_or(0)
+}
