@@ -37,12 +37,10 @@ pub enum LimitHit {
 impl fmt::Display for LimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            LimitHit::Memory => "the limit on memory was hit (limits.memory); a process was killed for it",
-            LimitHit::Processes => {
-                "the limit on processes was hit (limits.processes); some could not be started"
-            }
-            LimitHit::CpuTime => "the limit on processor time was hit (limits.cpu_time)",
-            LimitHit::FileSize => "the limit on the size of a file was hit (limits.file_size)",
+            LimitHit::Memory => "The limit on memory was hit and a process was killed for it, see limits.memory",
+            LimitHit::Processes => "The limit on processes was hit and some did not start, see limits.processes",
+            LimitHit::CpuTime => "The limit on processor time was hit, see limits.cpu_time",
+            LimitHit::FileSize => "The limit on the size of a file was hit, see limits.file_size",
         })
     }
 }

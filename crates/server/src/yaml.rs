@@ -59,6 +59,9 @@ fn ending(out: &mut String, outcome: &Outcome) {
     } else if outcome.ending == Ending::Lost {
         entry(out, "error", "Nobody saw how it ended, since the runner was killed. Its processes were ended");
     }
+    if let Some(limit) = outcome.limit_hit {
+        entry(out, "limit", &limit.to_string());
+    }
     if let Some(StopReason::TimedOut(_)) = outcome.stopped {
         entry(
             out,
@@ -85,6 +88,10 @@ fn leftovers(out: &mut String, outcome: &Outcome) {
         0 => {}
         1 => entry(out, "background", "1 process that was still running was ended"),
         count => entry(out, "background", &format!("{count} processes that were still running were ended")),
+    }
+    let something_was_ended = outcome.tree.ended > 0 || outcome.stopped.is_some();
+    if something_was_ended && outcome.tree.containment.is_best_effort() {
+        entry(out, "containment", "best effort, a process that forks fast enough may have escaped");
     }
     if !outcome.tree.survivors.is_empty() {
         let pids: Vec<_> = outcome.tree.survivors.iter().map(ToString::to_string).collect();

@@ -64,6 +64,7 @@ fn everything_that_applies_is_said() {
     view.outcome.ending = Ending::Signaled(Signal::KILL);
     view.outcome.stopped = Some(StopReason::TimedOut(Duration::from_millis(700)));
     view.outcome.tree = Tree { ended: 2, survivors: vec![12, 13], ..Tree::default() };
+    view.outcome.limit_hit = Some(runward_model::LimitHit::Memory);
     view.outcome.output_cut = true;
     insta::assert_snapshot!(reply(&view), @r"
     exit_code: 124
@@ -74,9 +75,11 @@ fn everything_that_applies_is_said() {
     stderr: ''
     signal: SIGKILL
     error: Timed out after 700ms
+    limit: The limit on memory was hit and a process was killed for it, see limits.memory
     hint: It may have waited for input. Give it input, or a larger timeout_ms if it needs longer
     stdout_missing_bytes: 1234567
     background: 2 processes that were still running were ended
+    containment: best effort, a process that forks fast enough may have escaped
     survivors: [12, 13]
     note: Something still held the output open after the end, so some of it may be missing
     ");
