@@ -2,6 +2,13 @@
 
 use std::ffi::{CStr, OsString, c_char};
 
+/// Keeps other processes of the same user, the commands among them, from reading this one's memory or variables.
+/// A process with the right to trace any other (root's, unless confined) is not kept.
+pub fn guard_memory() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
 /// Takes a variable out of reach: returns its value, and overwrites it in this process's environment block, which
 /// other processes of the same user could read from `/proc`.
 ///

@@ -70,6 +70,10 @@ impl Announced for Grouped {
         let cgroup = self.cgroups.base().to_str().map(str::to_owned);
         Report::Ready { containment: Containment::Cgroup, cgroup }
     }
+
+    fn is_out_of_sight(&self) -> bool {
+        false
+    }
 }
 
 impl Hold for Grouped {

@@ -134,6 +134,10 @@ impl Announced for Keepers {
         let containment = if self.namespace.is_some() { Containment::Namespace } else { Containment::Keeper };
         Report::Ready { containment, cgroup: None }
     }
+
+    fn is_out_of_sight(&self) -> bool {
+        self.namespace.is_some()
+    }
 }
 
 impl Hold for Keepers {

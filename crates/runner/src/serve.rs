@@ -67,9 +67,16 @@ pub(crate) fn run(wanted: Option<Containment>) -> io::Result<()> {
 pub(crate) trait Announced: Hold {
     /// What it holds sessions with, and where.
     fn ready(&self) -> Report;
+    /// Whether commands cannot see the runner's process.
+    fn is_out_of_sight(&self) -> bool;
 }
 
 fn announce_and_serve(channel: Channel, children: &ChildSignal, hold: impl Announced) -> io::Result<()> {
+    // What one command is given is none of another's business. Inside a namespace commands do not see the runner,
+    // and its keepers have to write files of their own that this would take from them.
+    if !hold.is_out_of_sight() {
+        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    }
     channel.report(&hold.ready());
     serve(channel, children, hold)
 }
