@@ -1,0 +1,68 @@
+//! One output as it stood at one moment.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// One output as it stood at one moment, wherever it is. Reading it goes from its beginning to its end.
+#[derive(Clone, Debug)]
+pub struct Record {
+    place: Place,
+    position: u64,
+    length: u64,
+    missing: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    Memory(Arc<[u8]>),
+    File(Option<Arc<File>>),
+}
+
+impl Record {
+    /// An output that is in memory, of which this many more bytes are gone.
+    pub fn in_memory(bytes: Vec<u8>, missing: u64) -> Self {
+        let length = bytes.len() as u64;
+        Record { place: Place::Memory(bytes.into()), position: 0, length, missing }
+    }
+
+    pub(crate) fn from_file(file: Option<Arc<File>>, length: u64, missing: u64) -> Self {
+        Record { place: Place::File(file), position: 0, length, missing }
+    }
+
+    /// How many bytes there are to read.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// How many bytes were printed after those and are gone.
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// The same from another place on.
+    #[must_use]
+    pub fn from(mut self, position: u64) -> Self {
+        self.position = position.min(self.length);
+        self
+    }
+}
+
+impl Read for Record {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.length - self.position).unwrap_or(usize::MAX);
+        let wanted = left.min(buffer.len());
+        let Some(buffer) = buffer.get_mut(..wanted).filter(|buffer| !buffer.is_empty()) else { return Ok(0) };
+        let read = match &self.place {
+            Place::Memory(bytes) => {
+                let start = usize::try_from(self.position).unwrap_or(usize::MAX);
+                bytes.get(start..).unwrap_or_default().read(buffer)?
+            }
+            Place::File(Some(file)) => file.read_at(buffer, self.position)?,
+            Place::File(None) => 0,
+        };
+        self.position += read as u64;
+        Ok(read)
+    }
+}
