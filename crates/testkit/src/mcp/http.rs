@@ -16,6 +16,7 @@ pub struct HttpClient {
     server: TestServer,
     era: Era,
     address: String,
+    authorization: Option<String>,
     session: Option<String>,
     open: HashMap<u64, TcpStream>,
     last_id: u64,
@@ -23,14 +24,23 @@ pub struct HttpClient {
 
 impl HttpClient {
     /// Starts a server on a free port, waits until it listens and, in the era that wants it, shakes hands.
-    pub fn start(mut command: Command, era: Era) -> Self {
+    pub fn start(command: Command, era: Era) -> Self {
+        HttpClient::start_as(command, era, None)
+    }
+
+    /// The same, and shows this bearer token with every request.
+    pub fn start_with_token(command: Command, era: Era, token: &str) -> Self {
+        HttpClient::start_as(command, era, Some(format!("Bearer {token}")))
+    }
+
+    fn start_as(mut command: Command, era: Era, authorization: Option<String>) -> Self {
         command.args(["serve", "--bind", "127.0.0.1:0"]);
         let mut server = TestServer::start(command);
         let mut line = String::new();
         BufReader::new(server.take_output()).read_line(&mut line).expect("an address");
         let address = line.trim_end().strip_prefix("listening on http://").expect("an address").to_owned();
         let (session, open) = (None, HashMap::new());
-        let mut client = HttpClient { server, era, address, session, open, last_id: 0 };
+        let mut client = HttpClient { server, era, address, authorization, session, open, last_id: 0 };
         if era == Era::Legacy {
             client.shake_hands();
         }
@@ -73,7 +83,12 @@ impl HttpClient {
             ("Accept", "application/json, text/event-stream"),
             ("Content-Length", &length),
         ];
-        let lines = usual.iter().chain(headers).map(|(name, value)| format!("{name}: {value}\r\n"));
+        let authorization = self.authorization.as_deref().map(|value| ("Authorization", value));
+        let lines = usual
+            .iter()
+            .chain(authorization.as_ref())
+            .chain(headers)
+            .map(|(name, value)| format!("{name}: {value}\r\n"));
         let head = format!("POST /mcp HTTP/1.1\r\n{}\r\n", lines.collect::<String>());
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).expect("a server that reads");
         stream
