@@ -4,8 +4,11 @@
 mod behaviour;
 mod check;
 mod config;
+mod execution_spec;
 mod help;
+mod invariants;
 mod log;
+mod mcp;
 mod program;
 mod reply;
 mod serve;

@@ -39,6 +39,7 @@ macro_rules! behaves_fully {
             a_timeout_keeps_what_was_printed_and_ends_the_whole_family
             a_timeout_gets_through_a_flood
             a_cancelled_call_ends_the_whole_family
+            a_call_after_one_that_was_stopped_is_not_stopped_with_it
             a_caller_that_goes_away_ends_the_whole_family
             a_server_that_is_told_to_stop_ends_the_whole_family
             a_flood_is_cut_in_the_middle_and_says_by_how_much

@@ -109,8 +109,19 @@ pub(super) fn a_cancelled_call_ends_the_whole_family(open: Open) {
     let (call, marker) = begin_family(door.as_mut());
     door.cancel(call);
     eventually("the family is gone", || marker.carriers().is_empty());
-    let reply = door.call(&ask(&["print", "still here"]));
-    assert_eq!(reply.stdout, "still here", "{reply:?}");
+}
+
+pub(super) fn a_call_after_one_that_was_stopped_is_not_stopped_with_it(open: Open) {
+    let mut door = open_for_puppet(open);
+    let (call, marker) = begin_family(door.as_mut());
+    door.cancel(call);
+    eventually("the family is gone", || marker.carriers().is_empty());
+    for _ in 0..3 {
+        let stopped = door.call(&Ask { timeout: Duration::from_millis(50), ..ask(&["wait"]) });
+        assert_eq!(stopped.exit_code, Some(124), "{stopped:?}");
+        let reply = door.call(&ask(&["print", "untouched"]));
+        assert_eq!((reply.exit_code, reply.stdout.as_str()), (Some(0), "untouched"), "{reply:?}");
+    }
 }
 
 pub(super) fn a_caller_that_goes_away_ends_the_whole_family(open: Open) {
