@@ -4,6 +4,7 @@ mod args;
 mod config;
 mod exit;
 mod help;
+mod inheritance;
 mod log;
 mod secrets;
 mod subcommand;

@@ -1,14 +1,14 @@
 //! From the configuration to the parts of the program.
 
-use std::ffi::{OsStr, OsString};
 use std::future::Future;
 
 use runward_engine::Engine;
-use runward_policy::{Allowlist, Policy, SearchPath};
+use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_server::{HttpSettings, Token};
 
-use crate::config::Config;
+use crate::config::{Config, ShellTool};
+use crate::inheritance::environment;
 
 /// Where programs are looked for when the server itself has no `PATH`, as shells do.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -17,11 +17,13 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 pub(crate) fn engine(config: &Config) -> Engine {
     let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let path = SearchPath::new(&path);
-    let environment = environment(std::env::vars_os(), &path.to_variable());
+    let environment = environment(std::env::vars_os(), &path.to_variable(), &config.shell_tool);
     let allowlist = Allowlist::parse(&config.policy.allowed_commands.join(","));
     let settings = runward_engine::Settings {
-        policy: Policy::new(allowlist, path),
+        policy: Policy::new(allowlist, path).with_environment(environment_rules(&config.shell_tool)),
         cwd_roots: config.policy.cwd_roots.clone(),
+        allowed_directories: config.shell_tool.allowed_directories.clone(),
+        log_commands: config.shell_tool.log_commands,
         environment,
         output_limit: config.limits.output,
         kill_grace: config.limits.kill_grace,
@@ -36,12 +38,20 @@ pub(crate) fn engine(config: &Config) -> Engine {
     )
 }
 
+fn environment_rules(told: &ShellTool) -> EnvironmentRules {
+    let globs = |names: &[String]| names.iter().map(Glob::new).collect();
+    EnvironmentRules { allow: globs(&told.environment_allow), deny: globs(&told.environment_deny) }
+}
+
 /// What the doors are told.
 pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_server::Settings {
     runward_server::Settings {
         tools: config.tools.clone(),
         default_timeout: config.limits.default_timeout,
         max_timeout: config.limits.max_timeout,
+        shell_default_timeout: config.shell_tool.default_timeout,
+        shell_max_timeout: config.shell_tool.max_timeout,
+        shell_reply_budget: config.shell_tool.reply_size,
         heartbeat: config.heartbeat,
         http: HttpSettings {
             bind: config.http.bind,
@@ -68,29 +78,4 @@ pub(crate) fn block_on<T>(server: impl Future<Output = anyhow::Result<T>>) -> an
     // A read that still waits on a blocking thread must not hold up the exit.
     runtime.shutdown_background();
     result
-}
-
-/// What commands inherit: the server's variables, but nothing that configures the server, and the `PATH` that
-/// the policy judges by.
-fn environment(
-    inherited: impl Iterator<Item = (OsString, OsString)>,
-    path: &OsStr,
-) -> Vec<(OsString, OsString)> {
-    let is_ours = |name: &OsStr| name == "PATH" || name.as_encoded_bytes().starts_with(b"RUNWARD_");
-    let kept = inherited.filter(|(name, _)| !is_ours(name));
-    kept.chain([("PATH".into(), path.to_owned())]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_inherit_everything_but_our_own_variables_and_the_judged_path() {
-        let inherited = [("HOME", "/h"), ("PATH", "rel:/bin"), ("RUNWARD_TOKEN", "s"), ("RUNWARDEN", "x")];
-        let inherited = inherited.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let kept = environment(inherited, OsStr::new("/bin"));
-        let wanted = [("HOME", "/h"), ("RUNWARDEN", "x"), ("PATH", "/bin")];
-        assert_eq!(kept, wanted.map(|(name, value)| (name.into(), value.into())));
-    }
 }

@@ -8,6 +8,9 @@ use runward_model::Refusal;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+/// The setting that lists some roots, and those roots as configured.
+pub(crate) type RootList<'a> = (&'static str, &'a [PathBuf]);
+
 /// An open directory and its canonical path.
 #[derive(Debug)]
 pub(crate) struct Cwd {
@@ -15,11 +18,12 @@ pub(crate) struct Cwd {
     pub(crate) path: PathBuf,
 }
 
-/// Opens the directory that a caller named and checks that it lies within the roots; the server's own when none
-/// was named.
-pub(crate) fn open(wanted: Option<&Path>, roots: &[PathBuf]) -> Result<Cwd, Refusal> {
+/// Opens the directory that a caller named and checks that it lies within the roots of every list that has
+/// some; the server's own when none was named.
+pub(crate) fn open(wanted: Option<&Path>, lists: &[RootList<'_>]) -> Result<Cwd, Refusal> {
     let named = wanted.unwrap_or(Path::new("."));
-    let roots = if wanted.is_some() { canonical_roots(roots)? } else { Vec::new() };
+    let lists = if wanted.is_some() { lists } else { &[] };
+    let lists = lists.iter().map(canonical_roots).collect::<Result<Vec<_>, _>>()?;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let handle = rustix::fs::open(named, flags, Mode::empty()).map_err(|error| unusable(named, error))?;
     let stat = rustix::fs::fstat(&handle).map_err(|error| unusable(named, error))?;
@@ -31,8 +35,10 @@ pub(crate) fn open(wanted: Option<&Path>, roots: &[PathBuf]) -> Result<Cwd, Refu
     }
     let path = path_of(&handle)
         .map_err(|error| Refusal::CwdUnusable { path: named.into(), reason: error.to_string() })?;
-    if !roots.is_empty() && !roots.iter().any(|root| path.starts_with(root)) {
-        return Err(Refusal::CwdOutsideRoots { path, roots });
+    for (setting, roots) in lists {
+        if !roots.is_empty() && !roots.iter().any(|root| path.starts_with(root)) {
+            return Err(Refusal::CwdOutsideRoots { setting, path, roots });
+        }
     }
     Ok(Cwd { handle, path })
 }
@@ -43,9 +49,11 @@ fn path_of(handle: &OwnedFd) -> std::io::Result<PathBuf> {
 }
 
 /// Every root as it is now; one that does not resolve means that nothing can be judged.
-fn canonical_roots(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
-    let canonical = |root: &PathBuf| fs::canonicalize(root).map_err(|_| Refusal::InvalidRoot(root.clone()));
-    roots.iter().map(canonical).collect()
+fn canonical_roots((setting, roots): &RootList<'_>) -> Result<(&'static str, Vec<PathBuf>), Refusal> {
+    let canonical = |root: &PathBuf| {
+        fs::canonicalize(root).map_err(|_| Refusal::InvalidRoot { setting, root: root.clone() })
+    };
+    Ok((setting, roots.iter().map(canonical).collect::<Result<_, _>>()?))
 }
 
 fn unusable(path: &Path, error: Errno) -> Refusal {

@@ -55,7 +55,9 @@ impl Plan {
         let child = child.map_err(|error| refusal(error, program, cwd.path)).inspect_err(|refusal| {
             tracing::info!(door = request.caller.door.0, %refusal, "not started");
         })?;
-        record_start(&request.caller, &argv, child.pid);
+        if engine.0.settings.log_commands {
+            record_start(&request.caller, &argv, child.pid);
+        }
         Ok(Supervision::begin(engine, child, request, receipt, room))
     }
 }

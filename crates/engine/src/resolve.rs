@@ -35,7 +35,10 @@ pub(crate) fn resolve(
 ) -> Result<Resolved, Refusal> {
     settings.policy.judge_environment(given).map_err(Refusal::Environment)?;
     let reading = runward_policy::read(work)?;
-    let cwd = cwd::open(cwd, &settings.cwd_roots)?;
+    let cwd = cwd::open(
+        cwd,
+        &[("ALLOWED_CWD_ROOTS", &settings.cwd_roots), ("allowed_directories", &settings.allowed_directories)],
+    )?;
     let argv = match &reading {
         Reading::Plain(Argv { file, args }) => [std::slice::from_ref(file), args].concat(),
         Reading::Script(script) => ["bash", "-c", "--", script.source()].map(str::to_owned).to_vec(),

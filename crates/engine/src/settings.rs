@@ -16,6 +16,10 @@ pub struct Settings {
     pub cwd_roots: Vec<PathBuf>,
     /// Every variable that a command gets.
     pub environment: Vec<(OsString, OsString)>,
+    /// The same in another list: a directory must lie in one of each that is not empty.
+    pub allowed_directories: Vec<PathBuf>,
+    /// Whether the log tells of each command that starts and ends.
+    pub log_commands: bool,
     /// How much of each output is kept, half of it from the beginning and half from the end.
     pub output_limit: usize,
     /// How long a stopped command may take to end by itself before it is killed.

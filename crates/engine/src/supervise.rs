@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runward_model::wire::Report;
-use runward_model::{Ending, LimitHit, Outcome, Receipt, Request, Signal, StopReason, Tree, Usage};
+use runward_model::{
+    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, StopReason, Tree, Usage,
+};
 use runward_process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, Sleep};
@@ -32,6 +34,8 @@ pub(crate) struct Supervision {
     started: Instant,
     exited: Option<Instant>,
     hit: Option<LimitHit>,
+    /// Whether the log tells of it.
+    logged: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -92,6 +96,7 @@ impl Supervision {
             started,
             exited: None,
             hit: None,
+            logged: shared.settings.log_commands,
             _room: room,
         };
         shared.sessions.spawn(async move {
@@ -163,16 +168,22 @@ impl Supervision {
         let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
         let tree = Tree { containment: self.child.containment, ended: gone.ended, survivors: gone.survivors };
         let outcome = Outcome { ending, stopped, wall, usage, tree, limit_hit: self.hit, output_cut: cut };
-        tracing::info!(
-            session = %self.child.session,
-            exit_code = outcome.exit_code(),
-            stopped = stopped.map(tracing::field::display),
-            wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
-            max_rss_kib = usage.max_rss_kib,
-            "closed"
-        );
+        if self.logged {
+            record_end(self.child.session, &outcome);
+        }
         outcome
     }
+}
+
+fn record_end(session: SessionId, outcome: &Outcome) {
+    tracing::info!(
+        %session,
+        exit_code = outcome.exit_code(),
+        stopped = outcome.stopped.map(tracing::field::display),
+        wall_ms = u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
+        max_rss_kib = outcome.usage.max_rss_kib,
+        "closed"
+    );
 }
 
 impl Wishes {

@@ -50,16 +50,23 @@ pub enum Refusal {
         reason: String,
     },
     /// It lies outside every allowed root.
-    #[error("cwd is not allowed by ALLOWED_CWD_ROOTS: {} (allowed roots: {})", .path.display(), join(.roots))]
+    #[error("cwd is not allowed by {setting}: {} (allowed roots: {})", .path.display(), join(.roots))]
     CwdOutsideRoots {
+        /// The setting that lists the roots.
+        setting: &'static str,
         /// The canonical directory.
         path: PathBuf,
         /// The canonical roots.
         roots: Vec<PathBuf>,
     },
     /// A configured root does not resolve, so no directory can be judged.
-    #[error("invalid configuration: ALLOWED_CWD_ROOTS contains an invalid root: {}", .0.display())]
-    InvalidRoot(PathBuf),
+    #[error("invalid configuration: {setting} contains an invalid root: {}", .root.display())]
+    InvalidRoot {
+        /// The setting that lists it.
+        setting: &'static str,
+        /// As configured.
+        root: PathBuf,
+    },
     /// The system has no room for another process, descriptor or page just now.
     #[error("{what}: {reason}; nothing was run, try again when load is lower")]
     Exhausted {

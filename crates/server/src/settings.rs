@@ -15,6 +15,12 @@ pub struct Settings {
     pub default_timeout: Duration,
     /// The longest time that a caller may ask for.
     pub max_timeout: Duration,
+    /// How long a command of `shell` may run when the caller does not say; whole seconds.
+    pub shell_default_timeout: Duration,
+    /// The longest time that a caller of `shell` may ask for; whole seconds.
+    pub shell_max_timeout: Duration,
+    /// How many bytes of output a reply of `shell` shows.
+    pub shell_reply_budget: usize,
     /// How often a caller that asked for progress hears of a running command; at least a second.
     pub heartbeat: Duration,
     /// What the HTTP door needs beyond that.

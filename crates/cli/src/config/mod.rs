@@ -10,6 +10,7 @@ mod origin;
 mod read;
 mod sections;
 mod settings;
+mod shell_tool;
 mod units;
 mod value;
 
@@ -22,6 +23,7 @@ pub(crate) use error::Error;
 pub(crate) use origin::Origin;
 use runward_model::Containment;
 use settings::Settings;
+pub(crate) use shell_tool::{Inherit, ShellTool};
 
 /// What the program is told, checked; nothing in it is optional.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,7 @@ pub(crate) struct Config {
     /// The tools to offer; empty offers all.
     pub(crate) tools: Vec<String>,
     pub(crate) policy: Policy,
+    pub(crate) shell_tool: ShellTool,
     pub(crate) limits: Limits,
     pub(crate) http: Http,
     /// How often a silent command reports that it is alive.

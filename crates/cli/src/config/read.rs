@@ -32,6 +32,28 @@ impl Settings {
         Ok((duration, origin))
     }
 
+    /// Takes whole seconds within bounds, and where they came from.
+    pub(crate) fn seconds_from(
+        &mut self,
+        key: &str,
+        bounds: RangeInclusive<Duration>,
+    ) -> Result<(Duration, Origin), Error> {
+        let (text, origin) = self.text(key)?;
+        let duration = units::seconds(&text).map_err(|what| Error::setting(&origin, what))?;
+        within(&duration, &bounds, &origin, |duration| units::show_duration(*duration))?;
+        if duration.subsec_millis() != 0 {
+            return Err(Error::setting(&origin, format!("{text:?} is no whole number of seconds")));
+        }
+        Ok((duration, origin))
+    }
+
+    /// Takes true or false.
+    pub(crate) fn switch(&mut self, key: &str) -> Result<bool, Error> {
+        let Setting { value, origin } = self.take(key)?;
+        let Value::Switch(switch) = value else { return Err(wrong_kind(&origin)) };
+        Ok(switch)
+    }
+
     /// Takes a size in bytes within bounds.
     pub(crate) fn size(&mut self, key: &str, bounds: RangeInclusive<usize>) -> Result<usize, Error> {
         let (text, origin) = self.text(key)?;

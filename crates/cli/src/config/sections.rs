@@ -7,8 +7,9 @@ use std::time::Duration;
 use tracing_subscriber::EnvFilter;
 
 use super::error::Error;
+use super::origin::Origin;
 use super::settings::Settings;
-use super::{Config, Containment, Http, Limits, Log, LogFormat, Policy, units};
+use super::{Config, Containment, Http, Limits, Log, LogFormat, Policy, ShellTool, units};
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -20,6 +21,7 @@ impl Config {
         Ok(Config {
             tools: read_tools(settings)?,
             policy: Policy::read(settings)?,
+            shell_tool: ShellTool::read(settings)?,
             limits: Limits::read(settings)?,
             http: Http::read(settings)?,
             heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
@@ -99,13 +101,22 @@ fn read_timeouts(settings: &mut Settings) -> Result<(Duration, Duration), Error>
     let bounds = Duration::from_millis(1)..=Duration::from_hours(24);
     let (default, default_origin) = settings.duration_from("limits.default_timeout", bounds.clone())?;
     let (max, max_origin) = settings.duration_from("limits.max_timeout", bounds)?;
+    in_order("limits", (default, default_origin), (max, max_origin))
+}
+
+/// The default timeout of a section and its longest one, once the default is known to be at most that.
+pub(super) fn in_order(
+    section: &str,
+    (default, default_origin): (Duration, Origin),
+    (max, max_origin): (Duration, Origin),
+) -> Result<(Duration, Duration), Error> {
     if default <= max {
         return Ok((default, max));
     }
     let origin = if default_origin.is_default() { max_origin } else { default_origin };
     let (default, max) = (units::show_duration(default), units::show_duration(max));
     let what = format!(
-        "limits.default_timeout ({default}) is longer than limits.max_timeout ({max}); change either"
+        "{section}.default_timeout ({default}) is longer than {section}.max_timeout ({max}); change either"
     );
     Err(Error::setting(&origin, what))
 }

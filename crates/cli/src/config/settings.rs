@@ -14,6 +14,9 @@ use super::value::Value;
 /// The reference: every setting that exists, its kind and its default.
 const DEFAULTS: &str = include_str!("../../../../config/default.toml");
 
+/// Durations that may be written as a number of seconds.
+const SECONDS: [&str; 2] = ["shell_tool.default_timeout", "shell_tool.max_timeout"];
+
 /// Every setting by its key, such as `limits.output`, with the value that won so far.
 #[derive(Debug)]
 pub(crate) struct Settings(BTreeMap<String, Setting>);
@@ -60,7 +63,11 @@ impl Settings {
             let key = key_in(section, name.get_ref());
             let origin = source.origin(name.span().start, &key);
             if let Some(setting) = self.0.get_mut(&key) {
-                let read = Value::from_toml(value.get_ref(), Some(&setting.value));
+                let read = if SECONDS.contains(&key.as_str()) {
+                    Value::from_toml_seconds(value.get_ref(), &setting.value)
+                } else {
+                    Value::from_toml(value.get_ref(), Some(&setting.value))
+                };
                 let value = read.map_err(|what| Error::setting(&origin, what))?;
                 *setting = Setting { value, origin };
             } else if !self.is_section(&key) {

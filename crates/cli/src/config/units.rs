@@ -3,7 +3,15 @@
 use std::time::Duration;
 
 const DURATIONS: [(&str, u64); 4] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
-const SIZES: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+const SIZES: [(&str, u64); 7] = [
+    ("B", 1),
+    ("KB", 1_000),
+    ("KiB", 1 << 10),
+    ("MB", 1_000_000),
+    ("MiB", 1 << 20),
+    ("GB", 1_000_000_000),
+    ("GiB", 1 << 30),
+];
 
 /// Reads `500ms`, `30s`, `10m`, `1h`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -12,9 +20,15 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(millis))
 }
 
-/// Reads `512B`, `64KiB`, `1MiB`, `1GiB`.
+/// The same, where a number alone is in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let alone = !text.trim().is_empty() && text.trim().bytes().all(|byte| byte.is_ascii_digit());
+    if alone { duration(&format!("{}s", text.trim())) } else { duration(text) }
+}
+
+/// Reads `512B`, `64KiB`, `1MiB`, `1GiB`, `10MB`.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
-    let example = "a size; write a whole number and a unit (B, KiB, MiB, GiB), such as \"1MiB\"";
+    let example = "a size; write a whole number and a unit (B, KiB, MiB, GiB, KB, MB, GB), such as \"1MiB\"";
     let bytes = scaled(text, &SIZES).and_then(|bytes| usize::try_from(bytes).ok());
     bytes.ok_or_else(|| format!("{text:?} is not {example}"))
 }
@@ -58,11 +72,19 @@ mod tests {
     }
 
     #[test]
+    fn a_number_alone_is_seconds_where_that_is_said() {
+        assert_eq!(seconds("300"), Ok(Duration::from_secs(300)));
+        assert_eq!(seconds(" 5m "), Ok(Duration::from_mins(5)));
+        assert!(seconds("").is_err() && seconds("-1").is_err() && seconds("1.5").is_err());
+    }
+
+    #[test]
     fn sizes_are_read_in_every_unit() {
         assert_eq!(size("12B"), Ok(12));
         assert_eq!(size("64KiB"), Ok(65_536));
         assert_eq!(size("1MiB"), Ok(1_048_576));
         assert_eq!(size("2GiB"), Ok(2_147_483_648));
+        assert_eq!((size("3KB"), size("10MB"), size("1GB")), (Ok(3_000), Ok(10_000_000), Ok(1_000_000_000)));
     }
 
     #[test]
@@ -82,7 +104,7 @@ mod tests {
             let message = duration(text).unwrap_err();
             assert!(message.contains(&format!("{text:?}")) && message.contains("ms, s, m, h"), "{message}");
         }
-        for text in ["1", "1MB", "1mib", "1KB", "one MiB", "18446744073709551615KiB"] {
+        for text in ["1", "1mib", "1kB", "one MiB", "18446744073709551615KiB"] {
             assert!(size(text).unwrap_err().contains("B, KiB, MiB, GiB"), "{text}");
         }
     }

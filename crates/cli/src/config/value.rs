@@ -9,6 +9,8 @@ pub(crate) enum Value {
     Text(String),
     /// A whole number.
     Number(i64),
+    /// True or false.
+    Switch(bool),
     /// A list of texts.
     List(Vec<String>),
 }
@@ -21,9 +23,18 @@ impl Value {
             (Some(value), None) => Ok(value),
             (Some(value), Some(default)) if value.kind() == default.kind() => Ok(value),
             (_, default) => {
-                let wanted = default.map_or("text, a whole number or a list of texts", Value::kind);
+                let wanted =
+                    default.map_or("text, a whole number, true or false, or a list of texts", Value::kind);
                 Err(format!("expected {wanted}, found {}", found(value)))
             }
+        }
+    }
+
+    /// The same for a duration that may be written as a number of seconds.
+    pub(crate) fn from_toml_seconds(value: &DeValue<'_>, default: &Value) -> Result<Self, String> {
+        match Self::of_any_kind(value) {
+            Some(Value::Number(number)) => Ok(Value::Text(number.to_string())),
+            _ => Self::from_toml(value, Some(default)),
         }
     }
 
@@ -32,6 +43,11 @@ impl Value {
         match default {
             Value::Text(_) => Ok(Value::Text(text.to_owned())),
             Value::List(_) => Ok(Value::List(split(text))),
+            Value::Switch(_) => {
+                let switch =
+                    text.trim().parse().map_err(|_| format!("{text:?} is neither true nor false"))?;
+                Ok(Value::Switch(switch))
+            }
             Value::Number(_) => {
                 let number = text.trim().parse().map_err(|_| format!("{text:?} is not a whole number"))?;
                 Ok(Value::Number(number))
@@ -45,6 +61,7 @@ impl Value {
             DeValue::Integer(number) => {
                 i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::Number)
             }
+            DeValue::Boolean(switch) => Some(Value::Switch(*switch)),
             DeValue::Array(items) => {
                 let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
                 texts.collect::<Option<_>>().map(Value::List)
@@ -57,6 +74,7 @@ impl Value {
         match self {
             Value::Text(_) => "text in quotes",
             Value::Number(_) => "a whole number",
+            Value::Switch(_) => "true or false",
             Value::List(_) => "a list of texts, such as [\"a\", \"b\"]",
         }
     }
@@ -92,6 +110,15 @@ mod tests {
     fn a_number_in_a_variable_must_be_one() {
         assert_eq!(Value::from_text(" 7 ", &Value::Number(0)), Ok(Value::Number(7)));
         assert_eq!(Value::from_text("many", &Value::Number(0)), Err("\"many\" is not a whole number".into()));
+    }
+
+    #[test]
+    fn a_switch_is_true_or_false() {
+        assert_eq!(Value::from_text(" false ", &Value::Switch(true)), Ok(Value::Switch(false)));
+        assert_eq!(
+            Value::from_text("no", &Value::Switch(true)),
+            Err("\"no\" is neither true nor false".into())
+        );
     }
 
     #[test]

@@ -116,3 +116,23 @@ fn the_directory_that_was_checked_is_the_directory_entered_even_when_it_is_swapp
         eprintln!("entered {entered}, refused {refused}");
     });
 }
+
+#[test]
+fn where_two_lists_of_roots_are_given_a_directory_lies_in_one_of_each() {
+    let (both, first) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inside = both.path().join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    let told = Settings {
+        cwd_roots: vec![both.path().into(), first.path().into()],
+        allowed_directories: vec![inside.clone()],
+        ..settings()
+    };
+    let engine = engine(told, None);
+    let refused =
+        |cwd: &Path| engine.check(&line("pwd").work, Some(cwd)).err().map(|refusal| refusal.to_string());
+    assert_eq!(refused(&inside), None);
+    for outside in [both.path(), first.path()] {
+        assert!(refused(outside).unwrap().starts_with("cwd is not allowed by allowed_directories: "));
+    }
+    assert!(refused(Path::new("/")).unwrap().starts_with("cwd is not allowed by ALLOWED_CWD_ROOTS: "));
+}

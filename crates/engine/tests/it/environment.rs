@@ -59,12 +59,12 @@ fn the_runner_has_nothing_of_the_servers_environment() {
 fn what_a_caller_gives_takes_the_place_of_what_is_configured() {
     let told = Settings { environment: vec![variable("GREETING", "hello")], ..settings() };
     under_each_containment_with(&told, async |engine| {
-        let env = vec![("GREETING".to_owned(), "a b".to_owned()), ("MORE".to_owned(), "1".to_owned())];
+        let env = vec![("GREETING".to_owned(), "a b".to_owned()), ("EXTRA".to_owned(), "1".to_owned())];
         let view = run(engine, Request { env, ..line("/usr/bin/env") }).await;
         let printed = text(&view.stdout.head);
         let mut lines: Vec<&str> = printed.lines().filter(|line| !line.starts_with("PWD=")).collect();
         lines.sort_unstable();
-        assert_eq!(lines, ["GREETING=a b", "MORE=1"]);
+        assert_eq!(lines, ["EXTRA=1", "GREETING=a b"]);
     });
 }
 

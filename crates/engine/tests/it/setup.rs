@@ -17,6 +17,8 @@ pub(crate) fn settings() -> Settings {
     Settings {
         policy: Policy::new(Allowlist::parse("*"), SearchPath::new(&path)),
         cwd_roots: Vec::new(),
+        allowed_directories: Vec::new(),
+        log_commands: true,
         environment: vec![("PATH".into(), path), ("LANG".into(), "C.UTF-8".into())],
         output_limit: 1 << 20,
         kill_grace: Duration::from_millis(200),

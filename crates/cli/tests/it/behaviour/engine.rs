@@ -27,6 +27,8 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         environment: vec![("PATH".into(), path.to_variable())],
         policy: Policy::new(Allowlist::parse(&setup.allowed), path),
         cwd_roots: Vec::new(),
+        allowed_directories: Vec::new(),
+        log_commands: true,
         output_limit: 1 << 20,
         kill_grace: Duration::from_millis(500),
         shutdown_grace: Duration::from_millis(20),

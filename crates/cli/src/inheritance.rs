@@ -1,0 +1,105 @@
+//! Which of the server's variables commands get.
+
+use std::ffi::{OsStr, OsString};
+
+use runward_policy::Glob;
+
+use crate::config::{Inherit, ShellTool};
+
+/// What most programs expect, by name or pattern.
+const CORE: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TERM",
+    "COLORTERM",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "TZ",
+    "HOSTNAME",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// What a secret is usually called.
+const SECRETS: &[&str] = &["*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*"];
+
+/// What commands get of the server's variables: never what configures the server, and the `PATH` that the policy
+/// judges by.
+pub(crate) fn environment(
+    inherited: impl Iterator<Item = (OsString, OsString)>,
+    path: &OsStr,
+    told: &ShellTool,
+) -> Vec<(OsString, OsString)> {
+    let also: Vec<Glob> = told.inherit_also.iter().map(Glob::new).collect();
+    let kept = inherited.filter(|(name, _)| passes(&name.to_string_lossy(), told.inherit, &also));
+    kept.chain([("PATH".into(), path.to_owned())]).collect()
+}
+
+fn passes(name: &str, inherit: Inherit, also: &[Glob]) -> bool {
+    if name == "PATH" || name.starts_with("RUNWARD_") {
+        return false;
+    }
+    let named = also.iter().any(|glob| glob.matches(name));
+    let wanted = match inherit {
+        Inherit::Core => fits(CORE, name),
+        Inherit::All => true,
+        Inherit::None => false,
+    };
+    named || wanted && !fits(SECRETS, &name.to_uppercase())
+}
+
+fn fits(patterns: &[&str], name: &str) -> bool {
+    patterns.iter().any(|pattern| Glob::new(*pattern).matches(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERVERS: &[&str] = &[
+        "HOME",
+        "LC_ALL",
+        "PATH",
+        "RUNWARD_TOKEN",
+        "RUNWARDEN",
+        "EDITOR",
+        "AWS_SECRET_ACCESS_KEY",
+        "GITHUB_TOKEN",
+        "db_password",
+        "LC_KEY",
+    ];
+
+    fn kept(inherit: Inherit, also: &[&str]) -> Vec<&'static str> {
+        let also: Vec<Glob> = also.iter().copied().map(Glob::new).collect();
+        SERVERS.iter().copied().filter(|name| passes(name, inherit, &also)).collect()
+    }
+
+    #[test]
+    fn by_default_commands_get_what_most_programs_expect() {
+        assert_eq!(kept(Inherit::Core, &[]), ["HOME", "LC_ALL"]);
+        assert_eq!(kept(Inherit::None, &[]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn all_is_all_but_secrets_and_our_own() {
+        assert_eq!(kept(Inherit::All, &[]), ["HOME", "LC_ALL", "RUNWARDEN", "EDITOR"]);
+    }
+
+    #[test]
+    fn what_is_named_is_inherited_although_it_looks_secret() {
+        assert_eq!(
+            kept(Inherit::None, &["GITHUB_TOKEN", "AWS_*"]),
+            ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"]
+        );
+        assert_eq!(kept(Inherit::Core, &["*"]).len(), SERVERS.len() - 2, "never PATH as it stands, nor ours");
+    }
+}
