@@ -44,11 +44,13 @@ impl TestServer {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    pub(crate) fn take_input(&mut self) -> ChildStdin {
+    /// Its standard input, once.
+    pub fn take_input(&mut self) -> ChildStdin {
         self.0.stdin.take().expect("an input")
     }
 
-    pub(crate) fn take_output(&mut self) -> ChildStdout {
+    /// Its standard output, once.
+    pub fn take_output(&mut self) -> ChildStdout {
         self.0.stdout.take().expect("an output")
     }
 }

@@ -14,6 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("engine", &["policy", "process", "audit", "model"]),
     ("policy", &["model"]),
     ("audit", &["model"]),
+    ("spool", &["model"]),
     ("process", &["model"]),
     ("runner", &["model"]),
     ("testkit", &["runner"]),

@@ -153,8 +153,8 @@ pub(super) fn a_flood_is_cut_in_the_middle_and_says_by_how_much(open: Open) {
 }
 
 pub(super) fn memory_stays_bounded_in_a_flood(open: Open) {
-    /// In KiB, and half as much again for a build without optimisation.
-    const BOUND: u64 = 32 * 1024 * 3 / 2;
+    /// 32 MB, in KiB.
+    const BOUND: u64 = 31_250;
     let mut door = open_for_puppet(open);
     let reply = door.call(&ask(&["flood", &FLOOD.to_string()]));
     assert_eq!(reply.missing, FLOOD - KEPT);

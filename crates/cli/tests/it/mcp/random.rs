@@ -5,10 +5,12 @@ use std::cell::RefCell;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use runward_testkit::mcp::{Client, Era, StdioClient, request};
+use runward_testkit::mcp::{Client, Era, HttpClient, StdioClient, request};
+use runward_testkit::puppet;
 use serde_json::{Map, Value, json};
 
 use super::{lives, stdio_program};
+use crate::program::Program;
 
 /// The same cases every time.
 fn runner(cases: u32) -> TestRunner {
@@ -105,4 +107,19 @@ fn random_lines_leave_no_honest_request_without_an_answer() {
     });
     outcome.unwrap();
     lives(&mut *client.borrow_mut());
+}
+
+#[test]
+fn random_bodies_always_get_an_answer_over_http() {
+    let command = Program::new(&[]).env("ALLOWED_COMMANDS", puppet()).into_command();
+    let mut client = HttpClient::start(command, Era::Modern);
+    let header = proptest::sample::select(vec!["2026-07-28", "2025-11-25", "1999-12-31", ""]);
+    let outcome = runner(200).run(&(header, any_line()), |(version, body)| {
+        let answer = client.post(&[("MCP-Protocol-Version", version)], &body);
+        prop_assert!((200..500).contains(&answer.status), "{:?}", answer);
+        prop_assert!(answer.status == 202 || !answer.body.is_empty(), "{:?}", answer);
+        Ok(())
+    });
+    outcome.unwrap();
+    lives(&mut client);
 }
