@@ -23,7 +23,7 @@ pub enum Error {
     Open {
         /// Which file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// The database's reason.
         source: rusqlite::Error,
     },
     /// A later version of the program wrote it.
@@ -39,6 +39,9 @@ pub enum Error {
     /// Something else is there.
     #[error("{} is not an audit trail; move it away or choose another path", .0.display())]
     Foreign(PathBuf),
+    /// Its directory should be ours alone and is not.
+    #[error("{} is a link, belongs to another user or is open to others, so no audit trail is kept there; remove it or choose another path", .0.display())]
+    NotPrivate(PathBuf),
     /// The file that was opened is no longer the one at its path.
     #[error("the audit trail {} was removed or replaced while in use; restart to begin a new one", .0.display())]
     Replaced(PathBuf),
@@ -47,7 +50,7 @@ pub enum Error {
     Write {
         /// Which file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// The database's reason.
         source: rusqlite::Error,
     },
     /// Records cannot be read.
@@ -55,7 +58,7 @@ pub enum Error {
     Read {
         /// Which file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// The database's reason.
         source: rusqlite::Error,
     },
     /// A record for a call that no record opened, or that is closed already.

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The format of files written here, kept in `user_version`.
 const FORMAT: i32 = 1;
 
-/// Marks a file as a trail, kept in `application_id`: "RWat".
+/// Marks a file as a trail, kept in `application_id`: `RWat`.
 const APPLICATION: i32 = 0x5257_6174;
 
 /// What is asked of records is computed from their bodies, so that only the chained body counts.

@@ -14,7 +14,7 @@
 //!   there is no second copy to tamper with. What no file can show by itself is a trail that was rewritten from some
 //!   record to its head by someone who may write to it: for that, keep [`Verification::head`] somewhere else.
 //! * Several servers may write to one file. A write is one `BEGIN IMMEDIATE` transaction that reads the head, adds
-//!   rows and moves the head; SQLite's write-ahead log lets readers go on meanwhile.
+//!   rows and moves the head; a write-ahead log lets readers go on meanwhile.
 //! * A trail does not touch the disk until it is first written to, or read where it exists.
 //! * A new file is made whole under another name and then linked into place, so nobody ever sees half a schema.
 //! * Every record names the server that wrote it: process id, start time of that process, boot, pid namespace.
@@ -23,7 +23,7 @@
 //! # Durability
 //!
 //! An acknowledged record has reached the kernel: it survives the death of the server by any signal
-//! ([`Durability::Crash`], SQLite's `synchronous=NORMAL`). After a power failure the trail is whole but may end some
+//! ([`Durability::Crash`], `synchronous=NORMAL` in `SQLite`). After a power failure the trail is whole but may end some
 //! seconds early. [`Durability::PowerLoss`] (`synchronous=FULL`) waits for the disk with every record. `cargo bench
 //! -p runward-audit` prints what either costs; on a two-core virtual machine with ext4 a record took 0.1 ms, and
 //! 1.5 ms with the wait.
@@ -34,6 +34,7 @@ mod error;
 mod export;
 mod file;
 mod lost;
+mod private;
 mod query;
 mod record;
 pub mod redact;
@@ -47,7 +48,7 @@ pub use chain::{Hash, Stored};
 pub use error::Error;
 pub use file::{Durability, default_path};
 pub use query::{Call, Calls, Filter, Order};
-pub use record::{Closed, Closing, Command, Ended, Entry, Judged, Output, Record, Ruling, Started};
+pub use record::{Client, Closed, Closing, Command, Ended, Entry, Judged, Output, Record, Ruling, Started};
 pub use server::Server;
 pub use time::{BadTime, Time};
 pub use trail::Trail;

@@ -103,7 +103,7 @@ impl Trail {
             }
         }
         let (number, time, server) = (opened.number, record.time, record.server);
-        Ok(Some(Call { number, time, server, judged, started, closed }))
+        Ok(Some(Call { number, time, server, judged: *judged, started, closed }))
     }
 }
 

@@ -6,13 +6,15 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::file::File;
-use crate::{CallId, Durability, Entry, Error, Hash, Record, Server, Stored, Time};
+use crate::{CallId, Durability, Entry, Error, Hash, Record, Server, Stored, Time, private};
 
 /// The trail of every call. Shared by reference between threads; a write takes some tens of microseconds and blocks.
 #[derive(Debug)]
 pub struct Trail {
     path: PathBuf,
     durability: Durability,
+    /// Who alone may own and open its directory, where that must be seen to.
+    owner: Option<u32>,
     file: Mutex<Option<File>>,
     server: OnceLock<Server>,
 }
@@ -23,6 +25,7 @@ impl Trail {
         Trail {
             path: path.into(),
             durability: Durability::default(),
+            owner: None,
             file: Mutex::new(None),
             server: OnceLock::new(),
         }
@@ -32,6 +35,14 @@ impl Trail {
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// The same in a directory that is made when it is needed, and refused unless it belongs to this user and is open
+    /// to no other. For a trail among temporary files, where anybody may have made one of that name.
+    #[must_use]
+    pub fn in_private_directory_of(mut self, user: u32) -> Self {
+        self.owner = Some(user);
         self
     }
 
@@ -57,7 +68,10 @@ impl Trail {
         let mut slot = self.slot();
         let file = match &mut *slot {
             Some(file) => file,
-            None => slot.insert(File::open_or_create(&self.path, self.durability)?),
+            None => {
+                self.make_directory()?;
+                slot.insert(File::open_or_create(&self.path, self.durability)?)
+            }
         };
         if !file.is_in_place(&self.path) {
             return Err(Error::Replaced(self.path.clone()));
@@ -85,9 +99,29 @@ impl Trail {
         let file = match &mut *slot {
             Some(file) => file,
             None if self.path.try_exists().is_ok_and(|there| !there) => return Ok(None),
-            None => slot.insert(File::open(&self.path, self.durability)?),
+            None => {
+                self.check_directory()?;
+                slot.insert(File::open(&self.path, self.durability)?)
+            }
         };
         look(&file.connection).map(Some).map_err(|source| Error::Read { path: self.path.clone(), source })
+    }
+
+    fn make_directory(&self) -> Result<(), Error> {
+        if let (Some(_), Some(directory)) = (self.owner, self.path.parent()) {
+            private::make(directory)
+                .map_err(|source| Error::Create { path: directory.to_owned(), source })?;
+        }
+        self.check_directory()
+    }
+
+    fn check_directory(&self) -> Result<(), Error> {
+        match (self.owner, self.path.parent()) {
+            (Some(owner), Some(directory)) if !private::is_private(directory, owner) => {
+                Err(Error::NotPrivate(directory.to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The process that writes to this trail.

@@ -36,8 +36,8 @@ pub(super) const OPTION: &str = r"--?(?:[a-z0-9_-]*(?:password|passwd|passphrase
 const RULES: &[(&str, &str)] = &[
     // Keys in PEM form, whole or cut off.
     (
-        r"(-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----)(?:[A-Za-z0-9+/=\s\\:,.-]*?-----END [A-Z0-9 ]*PRIVATE KEY-----|(?:(?:\s|\\n)*[A-Za-z0-9+/=]{16,})*)",
-        "${1}[redacted]",
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s\\:,.-]*?-----END [A-Z0-9 ]*PRIVATE KEY-----|(?:(?:\s|\\n)*[A-Za-z0-9+/=]{16,})*)",
+        "[redacted]",
     ),
     // https://user:password@host
     (r#"\b([A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:"']*:)[^\s/?#"'\\$`;|&<>()]+@"#, "${1}[redacted]@"),
@@ -201,7 +201,7 @@ mod tests {
         ("echo eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "echo [redacted]"),
         (
             "echo '-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA0\nab==\n-----END RSA PRIVATE KEY-----' > k",
-            "echo '-----BEGIN RSA PRIVATE KEY-----[redacted]' > k",
+            "echo '[redacted]' > k",
         ),
     ];
 
