@@ -125,8 +125,8 @@ fn a_bad_value_is_named_with_file_line_and_key() {
             "limits.max_timeout: \"10 parsecs\" is not a duration; write a whole number and a unit (ms, s, m, h), such as \"30s\"",
         ),
         (
-            "limits.output = '1MB'",
-            "limits.output: \"1MB\" is not a size; write a whole number and a unit (B, KiB, MiB, GiB), such as \"1MiB\"",
+            "limits.output = '1TB'",
+            "limits.output: \"1TB\" is not a size; write a whole number and a unit (B, KiB, MiB, GiB, KB, MB, GB), such as \"1MiB\"",
         ),
         ("limits.sessions = 0", "limits.sessions: 0 is out of bounds; it takes 1 to 4096"),
         (

@@ -27,13 +27,16 @@ fn a_server_that_was_only_asked_for_its_tools_has_made_no_files() {
 
 fn with_secrets(args: &[&str]) -> Program {
     let program = Program::new(args).env("RUNWARD_TOKEN", SECRET).env("RUNWARD_MCP_HEARTBEAT", "7s");
-    program.env("ALLOWED_COMMANDS", format!("cat,{}", puppet().display())).env("OTHER", "passed on")
+    // The most open-handed settings that there are.
+    let program = program.env("RUNWARD_SHELL_TOOL_INHERIT_ENVIRONMENT", "all");
+    let program = program.env("RUNWARD_SHELL_TOOL_INHERIT_ALSO", "*");
+    program.env("ALLOWED_COMMANDS", format!("cat,{}", puppet().display())).env("HOME", "/passed/on")
 }
 
 #[track_caller]
 fn keeps_its_secrets(client: &mut dyn Client) {
     let environment = Reply::read(&client.call("execute_process", told(&["environment"]))).stdout;
-    assert!(environment.contains("OTHER=passed on\n"), "{environment}");
+    assert!(environment.contains("HOME=/passed/on\n"), "{environment}");
     assert!(!environment.contains("RUNWARD_"), "{environment}");
     let own = format!("/proc/{}/environ", client.server().pid());
     for file in [own.as_str(), "/proc/self/environ"] {
