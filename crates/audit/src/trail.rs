@@ -68,10 +68,7 @@ impl Trail {
         let mut slot = self.slot();
         let file = match &mut *slot {
             Some(file) => file,
-            None => {
-                self.make_directory()?;
-                slot.insert(File::open_or_create(&self.path, self.durability)?)
-            }
+            None => slot.insert(self.open_or_create()?),
         };
         if !file.is_in_place(&self.path) {
             return Err(Error::Replaced(self.path.clone()));
@@ -99,20 +96,23 @@ impl Trail {
         let file = match &mut *slot {
             Some(file) => file,
             None if self.path.try_exists().is_ok_and(|there| !there) => return Ok(None),
-            None => {
-                self.check_directory()?;
-                slot.insert(File::open(&self.path, self.durability)?)
-            }
+            None => slot.insert(self.open()?),
         };
         look(&file.connection).map(Some).map_err(|source| Error::Read { path: self.path.clone(), source })
     }
 
-    fn make_directory(&self) -> Result<(), Error> {
+    fn open_or_create(&self) -> Result<File, Error> {
         if let (Some(_), Some(directory)) = (self.owner, self.path.parent()) {
             private::make(directory)
                 .map_err(|source| Error::Create { path: directory.to_owned(), source })?;
         }
-        self.check_directory()
+        self.check_directory()?;
+        File::open_or_create(&self.path, self.durability)
+    }
+
+    fn open(&self) -> Result<File, Error> {
+        self.check_directory()?;
+        File::open(&self.path, self.durability)
     }
 
     fn check_directory(&self) -> Result<(), Error> {
