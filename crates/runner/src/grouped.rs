@@ -59,8 +59,11 @@ impl Grouped {
     }
 
     fn forget(&mut self, session: SessionId) {
-        if let Some(Session { slot, meter, .. }) = self.sessions.remove(&session) {
-            if meter.is_in_use() { slot.retire() } else { self.cgroups.give_back(slot) }
+        if let Some(Session { slot, meter, stage }) = self.sessions.remove(&session) {
+            // Linux kills at once what is born into a group that was ever killed: `CLONE_INTO_CGROUP` compares the kill
+            // count of the new group with that of the parent's own.
+            let was_killed = matches!(stage, Stage::Closing { .. });
+            if was_killed || meter.is_in_use() { slot.retire() } else { self.cgroups.give_back(slot) }
         }
     }
 }
