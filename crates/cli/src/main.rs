@@ -7,7 +7,9 @@ mod help;
 mod inheritance;
 mod log;
 mod secrets;
+mod state;
 mod subcommand;
+mod trail;
 mod wiring;
 
 use std::process::ExitCode;

@@ -1,7 +1,10 @@
 //! From the configuration to the parts of the program.
 
 use std::future::Future;
+use std::sync::Arc;
 
+use runward_audit::Trail;
+use runward_audit::redact::looks_secret;
 use runward_engine::Engine;
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, SearchPath};
 use runward_process::RunnerProgram;
@@ -9,6 +12,7 @@ use runward_server::{HttpSettings, Token};
 
 use crate::config::{Config, ShellTool};
 use crate::inheritance::environment;
+use crate::trail;
 
 /// Where programs are looked for when the server itself has no `PATH`, as shells do.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -30,12 +34,27 @@ pub(crate) fn engine(config: &Config) -> Engine {
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
         limits: config.limits.usage,
+        trail: audit_trail(config),
+        redact: config.redact,
+        secrets: secret_values(config),
         max_sessions: config.limits.sessions,
     };
     Engine::with_runner(
         settings,
         RunnerProgram { containment: config.containment, ..RunnerProgram::default() },
     )
+}
+
+/// The trail that every call is written to, unless the settings want none. Nothing is opened or made yet.
+fn audit_trail(config: &Config) -> Option<Arc<Trail>> {
+    config.audit.enabled.then(|| Arc::new(trail::open_to_write(&config.audit)))
+}
+
+/// The values of the server's own variables that must not be shown.
+fn secret_values(config: &Config) -> Vec<Vec<u8>> {
+    let is_secret = |name: &str| looks_secret(name) || config.secret_variables.iter().any(|named| named == name);
+    let secret = std::env::vars_os().filter(|(name, _)| config.redact && name.to_str().is_some_and(is_secret));
+    secret.map(|(_, value)| value.into_encoded_bytes()).collect()
 }
 
 fn environment_rules(told: &ShellTool) -> EnvironmentRules {

@@ -11,27 +11,38 @@
 mod cwd;
 mod lifecycle;
 mod log;
+mod output;
+mod outputs;
 mod plan;
+mod record;
 mod resolve;
+mod screen;
 mod session;
 mod settings;
 mod streams;
 mod supervise;
+mod waiting;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use runward_model::{Decision, Refusal, Request, Verdict, Work};
+use runward_audit::redact::Secrets;
+use runward_model::{Decision, OutputId, Principal, Refusal, Request, Verdict, Work};
 use runward_process::{RunnerProgram, Spawner};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use log::{EventLog, Piece};
+pub use output::{Gone, Output};
+pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
-pub use settings::Settings;
+pub use settings::{OutputSettings, Settings};
 
+use outputs::Outputs;
 use plan::Plan;
+use record::Recorder;
+use runward_spool::Store;
 
 /// The one path that every door shares. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -44,6 +55,27 @@ struct Shared {
     room: Arc<Semaphore>,
     stopping: CancellationToken,
     sessions: TaskTracker,
+    store: Store,
+    outputs: Arc<Outputs>,
+    recorder: Recorder,
+    /// The operator's secrets, ready to be looked for.
+    secrets: Secrets,
+}
+
+impl Shared {
+    /// The operator's secrets, and those among the variables that a caller gave.
+    fn secrets(&self, given: &[(String, String)]) -> Secrets {
+        let given: Vec<&[u8]> = given
+            .iter()
+            .filter(|(name, _)| runward_audit::redact::looks_secret(name))
+            .map(|(_, value)| value.as_bytes())
+            .collect();
+        if given.is_empty() || !self.settings.redact {
+            return self.secrets.clone();
+        }
+        let all = self.settings.secrets.iter().map(Vec::as_slice).chain(given);
+        Secrets::new(all).unwrap_or_else(|_| self.secrets.clone())
+    }
 }
 
 impl Engine {
@@ -56,7 +88,21 @@ impl Engine {
     pub fn with_runner(settings: Settings, runner: RunnerProgram) -> Self {
         let room = Arc::new(Semaphore::new(settings.max_sessions));
         let (stopping, sessions) = (CancellationToken::new(), TaskTracker::new());
-        Engine(Arc::new(Shared { settings, spawner: Spawner::new(runner), room, stopping, sessions }))
+        let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
+        let (spawner, outputs) = (Spawner::new(runner), Arc::new(outputs));
+        let secrets = Secrets::new(&settings.secrets).unwrap_or_default();
+        let recorder = Recorder::new(settings.trail.clone(), sessions.clone());
+        Engine(Arc::new(Shared {
+            settings,
+            spawner,
+            room,
+            stopping,
+            sessions,
+            store,
+            outputs,
+            recorder,
+            secrets,
+        }))
     }
 
     /// Judges and runs nothing.
@@ -69,21 +115,40 @@ impl Engine {
         Ok(verdict)
     }
 
+    /// Programs on the search path whose names are like this one.
+    pub fn near(&self, name: &str) -> Vec<String> {
+        self.0.settings.policy.path().near(name)
+    }
+
     /// Takes a request down the whole path; once it returns, the command runs and somebody holds its leash.
     pub async fn start(&self, request: Request) -> Result<Session, Refusal> {
         let shared = &self.0;
         if shared.stopping.is_cancelled() {
             return Err(Refusal::ShuttingDown);
         }
-        let caller = request.caller.clone();
-        let plan = Plan::make(request, &shared.settings).inspect_err(|refusal| {
-            tracing::info!(door = caller.door.0, principal = %caller.principal.0, %refusal, "refused");
-        })?;
+        let plan = match Plan::make(request, &shared.settings) {
+            Ok(plan) => plan,
+            Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
+        };
         let Ok(room) = shared.room.clone().try_acquire_owned() else {
             let reason = format!("{} commands are running already", shared.settings.max_sessions);
-            return Err(Refusal::Exhausted { what: "no room for another command", reason });
+            let refusal = Refusal::Exhausted { what: "no room for another command", reason };
+            return Err(self.refuse(plan.request(), refusal));
         };
-        plan.spawn(self, room).await
+        let open = shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?;
+        plan.spawn(self, open, room).await
+    }
+
+    fn refuse(&self, request: &Request, refusal: Refusal) -> Refusal {
+        let caller = &request.caller;
+        tracing::info!(door = caller.door.0, principal = %caller.principal.0, %refusal, "refused");
+        self.0.recorder.refuse(request, &refusal, &self.0.secrets(&request.env));
+        refusal
+    }
+
+    /// Marks as lost what servers that were killed have left open in the audit trail.
+    pub fn close_lost_calls(&self) {
+        self.0.recorder.close_lost();
     }
 
     /// Refuses new work, stops everything, and returns when all of it is reaped and recorded.

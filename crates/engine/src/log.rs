@@ -2,16 +2,20 @@
 //!
 //! A position counts the bytes of both outputs in arrival order, so a reader that knows where it stopped goes on
 //! from there: late joiners, re-readers and reconnecting clients are one code path. The beginning and the end of
-//! each output are kept; what leaves memory is counted.
+//! each output are kept in memory; before anything leaves it, everything goes to the spool on disk.
 
 mod lane;
+mod spooling;
 
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use runward_model::{Captured, Stream};
+use runward_model::{Captured, OutputId, Stream};
+use runward_spool::{Record, Store};
 use tokio::sync::watch;
 
 use lane::Lane;
+use spooling::Spooling;
 
 /// Everything that a session has printed, as far as it is kept.
 #[derive(Debug)]
@@ -25,6 +29,9 @@ struct Lanes {
     stdout: Lane,
     stderr: Lane,
     position: u64,
+    spooling: Spooling,
+    /// Set once an ended session's outputs are on disk alone.
+    forgotten: bool,
 }
 
 /// A run of bytes of one output, or a gap in it.
@@ -51,7 +58,17 @@ pub enum Piece {
 impl EventLog {
     /// Keeps `limit` bytes of each output, half of them from the beginning and half from the end.
     pub fn new(limit: usize) -> Self {
-        let lanes = Lanes { stdout: Lane::new(limit), stderr: Lane::new(limit), position: 0 };
+        EventLog::with(limit, Spooling::Never)
+    }
+
+    /// The same, and the whole of it on disk once it is more than that.
+    pub fn spooled(limit: usize, store: Store, id: OutputId) -> Self {
+        EventLog::with(limit, Spooling::Ready(store, id))
+    }
+
+    fn with(limit: usize, spooling: Spooling) -> Self {
+        let (stdout, stderr) = (Lane::new(limit), Lane::new(limit));
+        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false };
         EventLog { lanes: Mutex::new(lanes), position: watch::Sender::new(0) }
     }
 
@@ -59,9 +76,54 @@ impl EventLog {
     pub fn append(&self, stream: Stream, bytes: &[u8]) {
         let mut lanes = self.lock();
         let at = lanes.position;
+        if !lanes.lane(stream).has_room(bytes.len()) {
+            lanes.begin_spooling();
+        }
+        lanes.spooling.append(stream, bytes);
         lanes.lane(stream).append(at, bytes);
         lanes.position += bytes.len() as u64;
         self.position.send_replace(lanes.position);
+    }
+
+    /// Nothing more will be printed: what is on its way to the disk gets there.
+    pub fn close(&self) {
+        self.lock().spooling.close();
+    }
+
+    /// One output from its first byte on, as far as it is kept; an error when it has been removed from the disk.
+    pub fn record(&self, stream: Stream) -> io::Result<Record> {
+        let mut lanes = self.lock();
+        if let Some(record) = lanes.spooling.record(stream) {
+            return record;
+        }
+        let Captured { head, missing, tail } = lanes.lane(stream).captured();
+        Ok(Record::in_memory(head, missing + tail.len() as u64))
+    }
+
+    /// Why the outputs are not kept whole, where they are not.
+    pub fn note(&self) -> Option<String> {
+        self.lock().spooling.problem().map(ToString::to_string)
+    }
+
+    /// How many bytes of memory the outputs take.
+    pub fn memory(&self) -> usize {
+        let lanes = self.lock();
+        lanes.stdout.memory() + lanes.stderr.memory()
+    }
+
+    /// Leaves an ended session's outputs to the disk alone. Says whether they are there.
+    pub fn forget(&self) -> bool {
+        let mut lanes = self.lock();
+        lanes.begin_spooling();
+        lanes.spooling.close();
+        if !lanes.spooling.is_whole() {
+            return false;
+        }
+        lanes.forgotten = true;
+        for stream in Stream::BOTH {
+            lanes.lane(stream).clear();
+        }
+        true
     }
 
     /// How many bytes have been printed on both outputs.
@@ -85,7 +147,19 @@ impl EventLog {
 
     /// One output: its beginning, how much is missing, its end.
     pub fn captured(&self, stream: Stream) -> Captured {
-        self.lock().lane(stream).captured()
+        let mut lanes = self.lock();
+        let limit = lanes.lane(stream).limit();
+        match lanes.spooling.record(stream) {
+            Some(record) if lanes.forgotten => {
+                record.and_then(|record| record.ends(limit)).unwrap_or_default()
+            }
+            _ => lanes.lane(stream).captured(),
+        }
+    }
+
+    /// How many bytes an output has printed, and how many of them are missing from what is captured.
+    pub fn size(&self, stream: Stream) -> (u64, u64) {
+        self.lock().lane(stream).size()
     }
 
     fn lock(&self) -> MutexGuard<'_, Lanes> {
@@ -98,6 +172,16 @@ impl Lanes {
         match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
+        }
+    }
+
+    /// From now on everything goes to the disk too, beginning with what is in memory, which is all there was.
+    fn begin_spooling(&mut self) {
+        if self.spooling.open() {
+            let lanes = [(Stream::Stdout, &self.stdout), (Stream::Stderr, &self.stderr)];
+            for (stream, lane) in lanes {
+                lane.chunks().for_each(|chunk| self.spooling.append(stream, chunk));
+            }
         }
     }
 }

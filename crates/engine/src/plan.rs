@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use runward_model::wire::{Launch, Step};
 use runward_model::{Caller, Decision, Receipt, Refusal, Request, Verdict};
@@ -10,6 +10,8 @@ use runward_process::{Error as SpawnError, Stdin};
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::outputs::Outputs;
+use crate::record::OpenCall;
 use crate::resolve::{self, Resolved};
 use crate::session::Session;
 use crate::supervise::Supervision;
@@ -26,18 +28,40 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Resolves and judges; a refusal says why there is no plan.
-    pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Refusal> {
-        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), &request.env, settings)?;
-        let verdict = resolve::judge(&resolved, settings);
-        if verdict.decision != Decision::Allow {
-            return Err(Refusal::Denied(verdict));
+    pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Box<Refused>> {
+        match judged(&request, settings) {
+            Ok((resolved, verdict, program)) => Ok(Plan { request, resolved, verdict, program }),
+            Err(refusal) => Err(Box::new(Refused { request, refusal })),
         }
-        let program = resolved.program.clone()?;
-        Ok(Plan { request, resolved, verdict, program })
+    }
+
+    /// What was asked.
+    pub(crate) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Why it may run.
+    pub(crate) fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The file that will be executed.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Where.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.resolved.cwd.path
     }
 
     /// Starts what was planned, and the task that supervises it.
-    pub(crate) async fn spawn(self, engine: &Engine, room: OwnedSemaphorePermit) -> Result<Session, Refusal> {
+    pub(crate) async fn spawn(
+        self,
+        engine: &Engine,
+        mut open: OpenCall,
+        room: OwnedSemaphorePermit,
+    ) -> Result<Session, Refusal> {
         let Plan { request, resolved, verdict, program } = self;
         let Resolved { argv, cwd, env, .. } = resolved;
         let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
@@ -49,17 +73,40 @@ impl Plan {
         .map_err(|_| Refusal::Nul { what: "the command" })?
         .limited(engine.0.settings.limits);
         let stdin = if request.input.is_some() { Stdin::Piped } else { Stdin::Empty };
-        let child = engine.0.spawner.spawn(launch, cwd.handle, stdin).await;
         let receipt =
             Receipt { command: request.work.to_string(), cwd: cwd.path.clone(), verdict, output: None };
-        let child = child.map_err(|error| refusal(error, program, cwd.path)).inspect_err(|refusal| {
-            tracing::info!(door = request.caller.door.0, %refusal, "not started");
-        })?;
+        let child = match engine.0.spawner.spawn(launch, cwd.handle, stdin).await {
+            Ok(child) => child,
+            Err(error) => {
+                let refusal = refusal(error, program, cwd.path);
+                tracing::info!(door = request.caller.door.0, %refusal, "not started");
+                open.refused(&refusal).await;
+                return Err(refusal);
+            }
+        };
+        open.started(&child);
         if engine.0.settings.log_commands {
             record_start(&request.caller, &argv, child.pid);
         }
-        Ok(Supervision::begin(engine, child, request, receipt, room))
+        Ok(Supervision::begin(engine, child, request, receipt, (open, room)))
     }
+}
+
+/// What was asked, and why nothing of it runs.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) request: Request,
+    pub(crate) refusal: Refusal,
+}
+
+fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, PathBuf), Refusal> {
+    let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), &request.env, settings)?;
+    let verdict = resolve::judge(&resolved, settings);
+    if verdict.decision != Decision::Allow {
+        return Err(Refusal::Denied(verdict));
+    }
+    let program = resolved.program.clone()?;
+    Ok((resolved, verdict, program))
 }
 
 fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {

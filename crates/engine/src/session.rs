@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runward_model::{Receipt, SessionId, StopReason, Stream, View};
+use runward_model::{Outcome, Receipt, SessionId, StopReason, Stream, View};
 use tokio::sync::{mpsc, watch};
 
 use crate::log::EventLog;
@@ -17,6 +17,16 @@ pub struct Session {
     pub(crate) log: Arc<EventLog>,
     pub(crate) stop: mpsc::UnboundedSender<StopReason>,
     pub(crate) outcome: watch::Receiver<Final>,
+    pub(crate) leash: Leash,
+}
+
+/// Whether letting go of a session stops it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leash {
+    /// It does.
+    Held,
+    /// Somebody else holds it, or nobody does.
+    Loose,
 }
 
 impl Session {
@@ -50,15 +60,39 @@ impl Session {
         &self.log
     }
 
+    /// How it ended, once it has.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.outcome.borrow().clone()
+    }
+
+    /// The same session without the leash.
+    pub(crate) fn watch(&self) -> Session {
+        Session {
+            id: self.id,
+            pid: self.pid,
+            receipt: self.receipt.clone(),
+            log: self.log.clone(),
+            stop: self.stop.clone(),
+            outcome: self.outcome.clone(),
+            leash: Leash::Loose,
+        }
+    }
+
     /// Waits for its end. May be dropped and called again.
-    pub async fn ended(&mut self) -> View {
+    pub(crate) async fn over(&mut self) -> Outcome {
         let outcome = match self.outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone(),
             Err(_) => None,
         };
+        outcome.unwrap_or_else(crate::supervise::lost)
+    }
+
+    /// Waits for its end and shows it. May be dropped and called again.
+    pub async fn ended(&mut self) -> View {
         View {
+            outcome: self.over().await,
             receipt: self.receipt.clone(),
-            outcome: outcome.unwrap_or_else(crate::supervise::lost),
+            output_note: self.log.note(),
             stdout: self.log.captured(Stream::Stdout),
             stderr: self.log.captured(Stream::Stderr),
         }
@@ -67,6 +101,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.stop(StopReason::Disconnected);
+        if self.leash == Leash::Held {
+            self.stop(StopReason::Disconnected);
+        }
     }
 }

@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use runward_audit::Trail;
 use runward_model::Limits;
 use runward_policy::Policy;
+pub use runward_spool::Settings as OutputSettings;
 
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]
@@ -14,12 +17,12 @@ pub struct Settings {
     pub policy: Policy,
     /// Where commands may run, as configured; empty means anywhere.
     pub cwd_roots: Vec<PathBuf>,
-    /// Every variable that a command gets.
-    pub environment: Vec<(OsString, OsString)>,
     /// The same in another list: a directory must lie in one of each that is not empty.
     pub allowed_directories: Vec<PathBuf>,
     /// Whether the log tells of each command that starts and ends.
     pub log_commands: bool,
+    /// Every variable that a command gets.
+    pub environment: Vec<(OsString, OsString)>,
     /// How much of each output is kept, half of it from the beginning and half from the end.
     pub output_limit: usize,
     /// How long a stopped command may take to end by itself before it is killed.
@@ -30,6 +33,14 @@ pub struct Settings {
     pub drain_grace: Duration,
     /// How much each command may use.
     pub limits: Limits,
+    /// Where calls are recorded; `None` records none.
+    pub trail: Option<Arc<Trail>>,
+    /// Whether values that look secret are taken out of what commands print.
+    pub redact: bool,
+    /// Values that must not be shown, wherever they come from. Empty when nothing is redacted.
+    pub secrets: Vec<Vec<u8>>,
     /// How many commands may run at the same time.
     pub max_sessions: usize,
+    /// Where and for how long whole outputs are kept.
+    pub output: OutputSettings,
 }

@@ -1,12 +1,10 @@
 //! What a session prints goes into its log; what it is given goes into its input.
 
-use std::sync::Arc;
-
 use runward_model::Stream;
 use runward_process::{Child, Output};
 use tokio::net::unix::pipe::Sender;
 
-use crate::log::EventLog;
+use crate::screen::Screen;
 
 /// What is read from an output at once, at first.
 const USUAL_READ: usize = 64 * 1024;
@@ -19,7 +17,7 @@ pub(crate) struct Streams {
     stdout: Lane,
     stderr: Lane,
     stdin: Option<Feed>,
-    log: Arc<EventLog>,
+    screen: Screen,
 }
 
 struct Lane {
@@ -35,9 +33,10 @@ struct Feed {
 }
 
 impl Streams {
-    pub(crate) fn take(child: &mut Child, input: Option<Vec<u8>>, log: Arc<EventLog>) -> Self {
+    pub(crate) fn take(child: &mut Child, input: Option<Vec<u8>>, screen: Screen) -> Self {
         let stdin = child.stdin.take().zip(input).map(|(pipe, input)| Feed { pipe, input, written: 0 });
-        Streams { stdout: Lane::new(child.stdout.take()), stderr: Lane::new(child.stderr.take()), stdin, log }
+        let (stdout, stderr) = (Lane::new(child.stdout.take()), Lane::new(child.stderr.take()));
+        Streams { stdout, stderr, stdin, screen }
     }
 
     /// Carries bytes until an output is at its end, and says which; waits for ever once both are.
@@ -45,16 +44,21 @@ impl Streams {
         loop {
             tokio::select! {
                 read = self.stdout.read() => match read {
-                    Some(bytes) => self.log.append(Stream::Stdout, bytes),
-                    None => return Stream::Stdout,
+                    Some(bytes) => self.screen.append(Stream::Stdout, bytes),
+                    None => return self.ended(Stream::Stdout),
                 },
                 read = self.stderr.read() => match read {
-                    Some(bytes) => self.log.append(Stream::Stderr, bytes),
-                    None => return Stream::Stderr,
+                    Some(bytes) => self.screen.append(Stream::Stderr, bytes),
+                    None => return self.ended(Stream::Stderr),
                 },
                 () = feed(&mut self.stdin) => self.stdin = None,
             }
         }
+    }
+
+    fn ended(&mut self, stream: Stream) -> Stream {
+        self.screen.end(stream);
+        stream
     }
 }
 

@@ -16,8 +16,12 @@ use tokio_util::sync::CancellationToken;
 use crate::Engine;
 use crate::lifecycle::{Effect, End, Input, State, Timer};
 use crate::log::EventLog;
-use crate::session::Session;
+use crate::outputs::Outputs;
+use crate::record::OpenCall;
+use crate::screen::Screen;
+use crate::session::{Leash, Session};
 use crate::streams::Streams;
+use crate::waiting;
 
 /// How a session ended, once it has.
 pub(crate) type Final = Option<Outcome>;
@@ -34,6 +38,7 @@ pub(crate) struct Supervision {
     started: Instant,
     exited: Option<Instant>,
     hit: Option<LimitHit>,
+    waiting: bool,
     /// Whether the log tells of it.
     logged: bool,
     _room: OwnedSemaphorePermit,
@@ -62,11 +67,13 @@ impl Supervision {
         engine: &Engine,
         mut child: Child,
         request: Request,
-        receipt: Receipt,
-        room: OwnedSemaphorePermit,
+        mut receipt: Receipt,
+        (open, room): (OpenCall, OwnedSemaphorePermit),
     ) -> Session {
         let shared = &engine.0;
-        let log = Arc::new(EventLog::new(shared.settings.output_limit));
+        let id = receipt.output.get_or_insert_with(Outputs::name).clone();
+        let log = EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone());
+        let (log, closing) = (Arc::new(log), shared.outputs.clone());
         let (stop, stops) = mpsc::unbounded_channel();
         let (sender, outcome) = watch::channel(None);
         let session = Session {
@@ -76,10 +83,16 @@ impl Supervision {
             log: log.clone(),
             stop,
             outcome,
+            leash: Leash::Held,
         };
+        shared.outputs.add(request.caller.principal, id.clone(), session.watch());
         let started = Instant::now();
         let supervision = Supervision {
-            streams: Streams::take(&mut child, request.input, log),
+            streams: Streams::take(
+                &mut child,
+                request.input,
+                Screen::new(log.clone(), &shared.secrets(&request.env)),
+            ),
             child,
             wishes: Wishes {
                 stop: stops,
@@ -96,12 +109,16 @@ impl Supervision {
             started,
             exited: None,
             hit: None,
+            waiting: false,
             logged: shared.settings.log_commands,
             _room: room,
         };
         shared.sessions.spawn(async move {
             let outcome = supervision.run().await;
-            sender.send_replace(Some(outcome));
+            log.close();
+            sender.send_replace(Some(outcome.clone()));
+            closing.ended(&id);
+            open.ended(&outcome, &log).await;
         });
         session
     }
@@ -151,9 +168,13 @@ impl Supervision {
     }
 
     /// Whether a timer was armed.
-    fn perform(&self, effect: Effect, timer: Pin<&mut Sleep>) -> bool {
+    fn perform(&mut self, effect: Effect, timer: Pin<&mut Sleep>) -> bool {
         match effect {
-            Effect::Terminate => self.child.signal(Signal::TERM),
+            Effect::Terminate => {
+                let timed_out = matches!(self.wishes.told, Some(StopReason::TimedOut(_)));
+                self.waiting = timed_out && waiting::for_input(self.child.pid);
+                self.child.signal(Signal::TERM);
+            }
             Effect::Close => self.child.close(),
             Effect::Arm(kind) => {
                 timer.reset(Instant::now() + self.graces.of(kind, self.wishes.told));
@@ -167,7 +188,16 @@ impl Supervision {
         let End { ending, usage, gone, stopped, cut } = end;
         let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
         let tree = Tree { containment: self.child.containment, ended: gone.ended, survivors: gone.survivors };
-        let outcome = Outcome { ending, stopped, wall, usage, tree, limit_hit: self.hit, output_cut: cut };
+        let outcome = Outcome {
+            ending,
+            stopped,
+            wall,
+            usage,
+            tree,
+            limit_hit: self.hit,
+            waiting_for_input: self.waiting,
+            output_cut: cut,
+        };
         if self.logged {
             record_end(self.child.session, &outcome);
         }
@@ -219,6 +249,7 @@ pub(crate) fn lost() -> Outcome {
         usage: Usage::default(),
         tree: Tree::default(),
         limit_hit: None,
+        waiting_for_input: false,
         output_cut: true,
     }
 }

@@ -22,6 +22,8 @@ pub struct Outcome {
     pub tree: Tree,
     /// The limit that it ran into, where the kernel tells.
     pub limit_hit: Option<LimitHit>,
+    /// Whether, when its time was up, one of its processes was waiting for input.
+    pub waiting_for_input: bool,
     /// Whether its outputs were still held open when the drain grace was over, so that something may be missing.
     pub output_cut: bool,
 }

@@ -75,6 +75,9 @@ pub enum Refusal {
         /// The system's reason.
         reason: String,
     },
+    /// The audit trail cannot be written, and what is not recorded does not run.
+    #[error("the call cannot be recorded: {0}; nothing was run (fix the trail, or set audit.enabled to false)")]
+    Unrecorded(String),
     /// Starting failed in another way.
     #[error("cannot start {program}: {reason}")]
     StartFailed {

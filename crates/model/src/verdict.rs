@@ -43,4 +43,6 @@ pub struct Judged {
     pub decision: Decision,
     /// Why, in one sentence, naming the rule.
     pub reason: String,
+    /// The rule that decided, and where it stands.
+    pub rule: Option<String>,
 }

@@ -16,6 +16,8 @@ pub struct View {
     pub stdout: Captured,
     /// What it printed on descriptor 2.
     pub stderr: Captured,
+    /// Why its output is not kept whole, where it is not. The words are plain: letters, digits, blanks and `,._-`.
+    pub output_note: Option<String>,
 }
 
 impl View {

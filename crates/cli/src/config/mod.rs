@@ -3,6 +3,7 @@
 //! `config/default.toml` is the reference. A key exists because it stands there, its kind is the kind of its
 //! default, and [`Config`] is what remains when every layer is on and every value is checked.
 
+mod audit;
 mod environment;
 mod error;
 mod file;
@@ -18,6 +19,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub(crate) use audit::{Audit, Place};
 use environment::Variables;
 pub(crate) use error::Error;
 pub(crate) use origin::Origin;
@@ -38,6 +40,11 @@ pub(crate) struct Config {
     pub(crate) heartbeat: Duration,
     /// What alone may hold process trees together; `None` is the strongest that this host offers.
     pub(crate) containment: Option<Containment>,
+    pub(crate) audit: Audit,
+    /// Whether secret values are taken out of what commands print.
+    pub(crate) redact: bool,
+    /// Variables that hold secrets although their names do not look so.
+    pub(crate) secret_variables: Vec<String>,
     pub(crate) log: Log,
 }
 

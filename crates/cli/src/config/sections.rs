@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 use super::error::Error;
 use super::origin::Origin;
 use super::settings::Settings;
-use super::{Config, Containment, Http, Limits, Log, LogFormat, Policy, ShellTool, units};
+use super::{Audit, Config, Containment, Http, Limits, Log, LogFormat, Policy, ShellTool, units};
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -26,6 +26,9 @@ impl Config {
             http: Http::read(settings)?,
             heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
             containment: read_containment(settings)?,
+            audit: Audit::read(settings)?,
+            redact: settings.switch("secrets.redact")?,
+            secret_variables: settings.list("secrets.variables")?.0,
             log: Log::read(settings)?,
         })
     }

@@ -93,6 +93,7 @@ mod tests {
             program: Some("/bin/\u{7}".into()),
             decision: Decision::Deny,
             reason: "no\rallowed".into(),
+            rule: None,
         };
         let verdict = Verdict { reason: "a\u{1b}b".into(), commands: vec![hostile], ..Verdict::default() };
         let text = told(&verdict);

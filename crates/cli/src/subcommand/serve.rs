@@ -18,6 +18,7 @@ pub(crate) fn run(args: &Serve, common: &Common) -> anyhow::Result<Exit> {
     let settings = wiring::server_settings(&config, secrets::token()?);
     wiring::block_on(async {
         let engine = wiring::engine(&config);
+        engine.close_lost_calls();
         let mcp = Mcp::new(engine.clone(), &settings)?;
         let on_listening = |address| {
             announce(address);

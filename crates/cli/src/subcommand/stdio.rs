@@ -21,6 +21,7 @@ pub(crate) fn run(args: &Stdio, common: &Common) -> anyhow::Result<Exit> {
     wiring::warn_if_nothing_may_run(&config);
     wiring::block_on(async {
         let engine = wiring::engine(&config);
+        engine.close_lost_calls();
         let mcp = Mcp::new(engine.clone(), &settings)?;
         stdio::serve(mcp, engine).await?;
         Ok(Exit::Success)

@@ -48,6 +48,33 @@ impl Lane {
         Lane { half: limit / 2, head, head_bytes: 0, tail, tail_bytes: 0, dropped: 0 }
     }
 
+    /// How many bytes it may hold.
+    pub(super) fn limit(&self) -> usize {
+        2 * self.half
+    }
+
+    /// How many bytes it holds.
+    pub(super) fn memory(&self) -> usize {
+        self.head_bytes + self.tail_bytes
+    }
+
+    /// Whether it will still hold everything after so many more bytes.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.dropped == 0 && self.memory() + bytes <= self.limit()
+    }
+
+    /// What it holds, in order.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        self.head.iter().chain(&self.tail).map(|chunk| chunk.data.as_slice())
+    }
+
+    /// Lets go of everything.
+    pub(super) fn clear(&mut self) {
+        self.dropped += self.memory() as u64;
+        (self.head, self.head_bytes) = (Vec::new(), 0);
+        (self.tail, self.tail_bytes) = (VecDeque::new(), 0);
+    }
+
     pub(super) fn append(&mut self, at: u64, bytes: &[u8]) {
         let (first, rest) = bytes.split_at(bytes.len().min(self.half - self.head_bytes));
         if !first.is_empty() {
@@ -101,6 +128,12 @@ impl Lane {
         }
         pieces.extend(self.tail.iter().filter_map(bytes));
         pieces
+    }
+
+    /// How many bytes were printed, and how many of them [`Lane::captured`] leaves out.
+    pub(super) fn size(&self) -> (u64, u64) {
+        let missing = self.dropped + self.tail_bytes.saturating_sub(self.half) as u64;
+        (self.dropped + (self.head_bytes + self.tail_bytes) as u64, missing)
     }
 
     pub(super) fn captured(&self) -> Captured {

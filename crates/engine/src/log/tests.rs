@@ -29,6 +29,7 @@ proptest! {
         for stream in Stream::BOTH {
             let (all, captured) = (naive(&prints, stream), log.captured(stream));
             let half = limit / 2;
+            prop_assert_eq!(log.size(stream), (all.len() as u64, captured.missing));
             if all.len() <= 2 * half {
                 prop_assert_eq!(captured, Captured { head: all, missing: 0, tail: Vec::new() });
             } else {

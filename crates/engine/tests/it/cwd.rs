@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use runward_engine::{Engine, Settings};
+use runward_engine::Settings;
 use runward_model::{Refusal, Request};
 
 use crate::setup::*;
@@ -15,16 +15,6 @@ fn pwd_in(cwd: &Path) -> Request {
 
 fn rooted(root: &Path) -> Settings {
     Settings { cwd_roots: vec![root.into()], ..settings() }
-}
-
-fn block_on<T>(settings: Settings, test: impl AsyncFnOnce(&Engine) -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let engine = engine(settings, None);
-        let result = test(&engine).await;
-        engine.shutdown().await;
-        result
-    })
 }
 
 #[test]

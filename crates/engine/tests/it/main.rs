@@ -6,5 +6,6 @@ mod ending;
 mod environment;
 mod limits;
 mod output;
+mod recording;
 mod setup;
 mod usage;

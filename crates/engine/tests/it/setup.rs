@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_engine::{Engine, Session, Settings};
+use runward_engine::{Engine, OutputSettings, Session, Settings};
 use runward_model::{Argv, Caller, Containment, Door, Principal, Refusal, Request, View, Work};
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
@@ -25,7 +25,16 @@ pub(crate) fn settings() -> Settings {
         shutdown_grace: Duration::from_millis(20),
         drain_grace: Duration::from_millis(200),
         limits: runward_model::Limits::default(),
+        trail: None,
+        redact: true,
+        secrets: Vec::new(),
         max_sessions: 64,
+        output: OutputSettings {
+            directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
+            max_size: 1 << 30,
+            quota: 1 << 30,
+            keep: MINUTE,
+        },
     }
 }
 
@@ -127,4 +136,15 @@ pub(crate) fn runner_of(session: &Session) -> i32 {
         }
         pid = parent;
     }
+}
+
+/// Runs a test under the strongest containment of this host.
+pub(crate) fn block_on<T>(settings: Settings, test: impl AsyncFnOnce(&Engine) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let engine = engine(settings, None);
+        let result = test(&engine).await;
+        engine.shutdown().await;
+        result
+    })
 }

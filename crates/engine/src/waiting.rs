@@ -1,0 +1,165 @@
+//! Whether a session waits for input: asked of the kernel, while its processes are still there.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// More processes or threads than this are not looked at.
+const MOST: usize = 256;
+
+/// The number of the `read` system call, where it is known.
+const READ: Option<u64> = if cfg!(target_arch = "x86_64") {
+    Some(0)
+} else if cfg!(target_arch = "aarch64") {
+    Some(63)
+} else {
+    None
+};
+
+/// A process that is inside `read`, and the descriptor that it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reader {
+    pid: i32,
+    descriptor: u64,
+}
+
+/// Whether somebody of a session reads from a terminal, or from a standard input that nobody of the session writes.
+pub(crate) fn for_input(first: i32) -> bool {
+    let family = family(first);
+    let mut readers = family.iter().flat_map(|pid| readers(*pid));
+    readers.any(|reader| reader.reads_terminal() || reader.reads_input_from_outside(&family))
+}
+
+impl Reader {
+    fn file(self) -> PathBuf {
+        format!("/proc/{}/fd/{}", self.pid, self.descriptor).into()
+    }
+
+    /// The other side of a terminal does not count: whoever holds that one types.
+    fn reads_terminal(self) -> bool {
+        fs::read_link(self.file()).is_ok_and(|file| {
+            let terminal = ["/dev/pts/", "/dev/tty", "/dev/console"];
+            !file.ends_with("ptmx")
+                && terminal
+                    .iter()
+                    .any(|name| file.as_os_str().as_encoded_bytes().starts_with(name.as_bytes()))
+        })
+    }
+
+    fn reads_input_from_outside(self, family: &[i32]) -> bool {
+        let Some(pipe) = pipe(&self.file()).filter(|_| self.descriptor == 0) else { return false };
+        !family.iter().any(|pid| writes(*pid, pipe))
+    }
+}
+
+/// The first process and all its descendants, as far as they are still each other's parents.
+fn family(first: i32) -> Vec<i32> {
+    let mut family = vec![first];
+    let mut next = 0;
+    while let Some(pid) = family.get(next).copied().filter(|_| family.len() < MOST) {
+        for thread in entries(&format!("/proc/{pid}/task")) {
+            let children = fs::read_to_string(thread.join("children")).unwrap_or_default();
+            family.extend(children.split_whitespace().filter_map(|child| child.parse::<i32>().ok()));
+        }
+        next += 1;
+    }
+    family
+}
+
+fn readers(pid: i32) -> impl Iterator<Item = Reader> {
+    let threads = entries(&format!("/proc/{pid}/task"));
+    threads.into_iter().filter_map(move |thread| {
+        let call = fs::read_to_string(thread.join("syscall")).ok()?;
+        let mut words = call.split_whitespace();
+        let number = words.next()?.parse().ok();
+        let descriptor = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+        (READ.is_some() && number == READ).then_some(Reader { pid, descriptor })
+    })
+}
+
+/// A pipe, with or without a name, by what tells it from all others.
+fn pipe(file: &Path) -> Option<(u64, u64)> {
+    let found = fs::metadata(file).ok()?;
+    found.file_type().is_fifo().then(|| (found.dev(), found.ino()))
+}
+
+fn writes(pid: i32, wanted: (u64, u64)) -> bool {
+    entries(&format!("/proc/{pid}/fd")).into_iter().any(|file| {
+        let may_write = || {
+            let name = file.file_name().unwrap_or_default();
+            let about =
+                fs::read_to_string(Path::new(&format!("/proc/{pid}/fdinfo")).join(name)).unwrap_or_default();
+            let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+            // The last octal digit holds the access mode: 0 is reading only.
+            flags.is_some_and(|flags| !flags.trim().ends_with(['0', '4']))
+        };
+        pipe(&file) == Some(wanted) && may_write()
+    })
+}
+
+fn entries(directory: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.take(MOST).map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use runward_testkit::eventually;
+
+    use super::*;
+
+    struct Running(Child);
+
+    impl Running {
+        #[expect(clippy::disallowed_methods, reason = "a test starts what it looks at")]
+        fn start(script: &str, stdin: Stdio) -> Self {
+            Running(Command::new("bash").args(["-c", script]).stdin(stdin).spawn().expect("bash"))
+        }
+
+        fn pid(&self) -> i32 {
+            i32::try_from(self.0.id()).expect("a process id")
+        }
+
+        fn wait_for_reader(&self) {
+            eventually("somebody reads", || family(self.pid()).iter().any(|pid| reads_a_pipe(*pid)));
+        }
+    }
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            for pid in family(self.pid()).into_iter().filter_map(rustix::process::Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            let _ = self.0.wait();
+        }
+    }
+
+    fn reads_a_pipe(pid: i32) -> bool {
+        readers(pid).any(|reader| reader.descriptor == 0 && pipe(&reader.file()).is_some())
+    }
+
+    #[test]
+    fn a_grandchild_that_reads_an_input_which_nobody_writes_is_waiting() {
+        let running = Running::start("cat; :", Stdio::piped());
+        running.wait_for_reader();
+        assert!(for_input(running.pid()));
+    }
+
+    #[test]
+    fn the_end_of_a_pipeline_is_not_waiting_for_input() {
+        let running = Running::start("sleep 300 | cat; :", Stdio::null());
+        running.wait_for_reader();
+        assert!(!for_input(running.pid()));
+    }
+
+    #[test]
+    fn a_command_that_does_something_else_is_not_waiting() {
+        let running = Running::start("exec sleep 300", Stdio::piped());
+        eventually("it sleeps", || {
+            fs::read_to_string(format!("/proc/{}/comm", running.pid())).is_ok_and(|name| name == "sleep\n")
+        });
+        assert!(!for_input(running.pid()));
+    }
+}
