@@ -9,18 +9,48 @@ use crate::SearchPath;
 #[derive(Clone, Debug)]
 pub struct Allowlist {
     entries: Arc<[String]>,
+    /// Where each entry stands.
+    places: Arc<[Arc<str>]>,
+    /// Where the list as a whole stands.
+    place: Arc<str>,
 }
 
 impl Allowlist {
     /// Takes a comma-separated list apart. Blank pieces are skipped; a list without pieces allows nothing.
     pub fn parse(text: &str) -> Self {
         let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
-        Allowlist { entries: pieces.map(str::to_owned).collect() }
+        let entries: Arc<[String]> = pieces.map(str::to_owned).collect();
+        let place: Arc<str> = "ALLOWED_COMMANDS".into();
+        Allowlist { places: vec![place.clone(); entries.len()].into(), entries, place }
+    }
+
+    /// The same list, said to stand elsewhere than in `ALLOWED_COMMANDS`.
+    #[must_use]
+    pub fn found_at(self, place: impl Into<Arc<str>>) -> Self {
+        let place = place.into();
+        Allowlist { places: vec![place.clone(); self.entries.len()].into(), place, ..self }
+    }
+
+    /// Both lists as one.
+    #[must_use]
+    pub fn and(self, other: &Allowlist) -> Self {
+        if self.entries.is_empty() {
+            return other.clone();
+        }
+        let entries = self.entries.iter().chain(other.entries.iter()).cloned().collect();
+        let places = self.places.iter().chain(other.places.iter()).cloned().collect();
+        Allowlist { entries, places, place: self.place }
     }
 
     /// The entries, in the operator's order.
     pub fn entries(&self) -> &[String] {
         &self.entries
+    }
+
+    /// Where an entry stands, or the whole list for what is no entry.
+    pub(crate) fn place_of(&self, entry: &str) -> &str {
+        let at = self.entries.iter().position(|listed| listed == entry);
+        at.and_then(|at| self.places.get(at)).unwrap_or(&self.place)
     }
 
     /// Whether the list says `*`.

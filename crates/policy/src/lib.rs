@@ -2,8 +2,10 @@
 //!
 //! [`read`] takes a piece of work apart. A line without shell syntax becomes a program with arguments, split exactly as
 //! bash would; anything else becomes a [`Script`] with every command that bash could start from it, wherever it stands.
-//! [`Policy::judge`] then holds each command against the [`Allowlist`], looks into wrappers such as `env` and
-//! `find -exec` for the commands inside their arguments, and refuses what cannot be known before it runs.
+//! [`Policy::judge`] then holds each command against every layer, looks into wrappers such as `env`,
+//! `find -exec` and `sh -c` for the commands inside their arguments, and refuses what cannot be known before it runs.
+//!
+//! The layers are the [`Allowlist`] and the [`Rules`]. The strictest of them wins, and one of them has to allow.
 //!
 //! The list says which programs a caller may start, not what those programs may do: an operator who lists an
 //! interpreter lists everything that it can be told to run.
@@ -14,9 +16,12 @@ mod builtins;
 mod environment;
 mod glob;
 mod judge;
+mod objections;
 mod reading;
+mod rules;
 mod script;
 mod search_path;
+mod suggest;
 mod survey;
 mod variables;
 mod weigh;
@@ -28,4 +33,5 @@ pub use environment::EnvironmentRules;
 pub use glob::Glob;
 pub use judge::Policy;
 pub use reading::{Reading, Script, read};
+pub use rules::{Blocked, BlockedPattern, PrefixRule, Rules};
 pub use search_path::SearchPath;

@@ -2,10 +2,12 @@
 
 mod find;
 mod options;
+mod shells;
 mod table;
 
 use crate::script::{Value, Word};
 use options::Options;
+pub(crate) use shells::handed;
 pub(crate) use table::is_interpreter;
 use table::{Inner, Wrapper};
 

@@ -55,10 +55,7 @@ fn a_star_allows_every_line_of_every_corpus() {
 #[test]
 fn an_empty_list_refuses_every_line_of_every_corpus() {
     for text in [include_str!("corpus/refused.txt"), include_str!("corpus/allowed.txt")] {
-        let runs_nothing = |line: &str| judge("", line).commands.is_empty();
         let let_through = failing("", text, Decision::Deny);
-        let harmful: Vec<_> =
-            let_through.iter().filter(|case| !runs_nothing(case.split("\n    ").next().unwrap())).collect();
-        assert!(harmful.is_empty(), "let through: {harmful:?}");
+        assert!(let_through.is_empty(), "let through: {let_through:?}");
     }
 }

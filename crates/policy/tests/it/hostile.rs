@@ -117,9 +117,9 @@ fn forbidden() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-/// Scripts with a forbidden call somewhere in them.
-fn with_forbidden() -> impl Strategy<Value = String> {
-    forbidden().prop_recursive(6, 12, 1, |inner| {
+/// Scripts with one of these commands somewhere in them.
+pub(crate) fn around(command: impl Strategy<Value = String> + 'static) -> impl Strategy<Value = String> {
+    command.prop_recursive(6, 12, 1, |inner| {
         let around = prop::sample::select(vec![
             "ls; @",
             "@; ls",
@@ -174,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_forbidden_call_is_found_wherever_it_stands(script in with_forbidden()) {
+    fn a_forbidden_call_is_found_wherever_it_stands(script in around(forbidden())) {
         let reading = read(&Work::Line(script)).unwrap();
         let verdict = policy("ls,cat,echo,env,command,exec,time,eval,.").judge(&reading, Path::new("/nowhere"));
         prop_assert_eq!(verdict.decision, Decision::Deny);

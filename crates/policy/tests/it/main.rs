@@ -7,9 +7,11 @@
 )]
 
 mod argv;
+mod blocked;
 mod corpus;
 mod environment;
 mod hostile;
+mod layers;
 mod oracle;
 mod places;
 mod reasons;

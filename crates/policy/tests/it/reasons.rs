@@ -80,7 +80,10 @@ fn an_allowed_command_says_by_what() {
 fn an_interpreter_is_taken_at_its_word_and_the_verdict_says_so() {
     let verdict = judge("bash", "bash -c 'whoami; ls'");
     assert_eq!(verdict.decision, Decision::Allow);
-    assert_eq!(verdict.reason, "allowed by bash; bash is an interpreter: whatever it is given runs");
+    assert_eq!(
+        verdict.commands[0].reason,
+        "allowed by bash; bash is an interpreter: whatever it is given runs"
+    );
     assert!(judge("python3", "python3 -c 'print(1)'").reason.contains("is an interpreter"));
     assert_eq!(judge("ls", "bash -c ls").decision, Decision::Deny);
 }

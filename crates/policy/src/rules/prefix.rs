@@ -1,0 +1,112 @@
+//! Rules by the first words of a command.
+
+use std::path::Path;
+
+use runward_model::Decision;
+
+use super::shape::{Program, Shape, base_name};
+use super::{Fit, Ruling};
+use crate::script::Word;
+use crate::words::split_plain;
+use crate::{Allowlist, SearchPath};
+
+/// What is said of commands by their first words. A rule that allows is about exactly these words; one that asks or
+/// denies also where options stand between them, since it would be worth little otherwise.
+#[derive(Clone, Debug)]
+pub struct PrefixRule {
+    pattern: Vec<Vec<String>>,
+    programs: Allowlist,
+    shape: Shape,
+    decision: Decision,
+    justification: String,
+    place: String,
+}
+
+impl PrefixRule {
+    /// Each part of the pattern is a list of alternatives, the program first; `place` says where the rule stands.
+    pub fn new(
+        pattern: Vec<Vec<String>>,
+        decision: Decision,
+        justification: impl Into<String>,
+        place: impl Into<String>,
+    ) -> Result<Self, String> {
+        if pattern.is_empty() || pattern.iter().any(Vec::is_empty) {
+            return Err("a pattern needs a program, and every part of it at least one word".into());
+        }
+        let programs = pattern.first().cloned().unwrap_or_default();
+        if let Some(odd) = programs.iter().find(|name| name.is_empty() || *name == "*" || name.contains(','))
+        {
+            return Err(format!("{odd:?} is no program; write its name or its absolute path"));
+        }
+        let place = place.into();
+        let programs = Allowlist::parse(&programs.join(",")).found_at(place.clone());
+        let shape = Shape::new(pattern.clone());
+        Ok(PrefixRule { pattern, programs, shape, decision, justification: justification.into(), place })
+    }
+
+    /// What the rule says.
+    pub fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    /// Whether a plain command is one that the rule is about; an error says why the example is none.
+    pub fn is_about(&self, example: &str) -> Result<bool, String> {
+        let words = split_plain(example).filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| format!("the example {example:?} is no plain command"))?;
+        let words: Vec<Word> = words.into_iter().map(Word::known).collect();
+        let name = words.first().and_then(Word::text).unwrap_or_default();
+        if self.decision == Decision::Allow {
+            let nowhere = SearchPath::new("".as_ref());
+            return Ok(self.programs.entry_for(name, &nowhere, Some(Path::new("/"))).is_some()
+                && self.begins(&words));
+        }
+        let program = Program { base: base_name(name), is_file_of: &|_| false };
+        Ok(self.shape.fits(&program, &words) == Fit::Yes)
+    }
+
+    /// The programs of a rule that allows a command with these words.
+    pub(crate) fn allowed_programs(&self, words: &[Word]) -> Option<&Allowlist> {
+        (self.decision == Decision::Allow && self.begins(words)).then_some(&self.programs)
+    }
+
+    pub(super) fn objection(&self, program: &Program<'_>, words: &[Word]) -> Option<Ruling> {
+        if self.decision == Decision::Allow {
+            return None;
+        }
+        let certain = match self.shape.fits(program, words) {
+            Fit::No => return None,
+            Fit::Maybe => ", depending on words that are only known when it runs",
+            Fit::Yes => "",
+        };
+        let (shown, why) = (self.shown(), self.why());
+        let reason = match self.decision {
+            Decision::Ask => format!("the rule {shown} wants a person to approve this command{certain}{why}"),
+            _ => format!("the rule {shown} denies this command{certain}{why}"),
+        };
+        Some(Ruling { decision: self.decision, reason, rule: Some(self.title()) })
+    }
+
+    /// The rule and where it stands.
+    pub(crate) fn title(&self) -> String {
+        format!("rule {} ({})", self.shown(), self.place)
+    }
+
+    fn begins(&self, words: &[Word]) -> bool {
+        let fits = |(part, word): (&Vec<String>, &Word)| {
+            word.text().is_some_and(|text| part.iter().any(|p| p == text))
+        };
+        words.len() >= self.pattern.len() && self.pattern.iter().zip(words).skip(1).all(fits)
+    }
+
+    fn shown(&self) -> String {
+        let part = |part: &Vec<String>| match part.as_slice() {
+            [one] => format!("{one:?}"),
+            several => format!("{several:?}"),
+        };
+        format!("[{}]", self.pattern.iter().map(part).collect::<Vec<_>>().join(", "))
+    }
+
+    fn why(&self) -> String {
+        if self.justification.is_empty() { String::new() } else { format!(": {}", self.justification) }
+    }
+}

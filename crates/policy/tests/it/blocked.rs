@@ -1,0 +1,237 @@
+//! Commands that are blocked, in every form and place.
+
+use std::path::Path;
+
+use runward_model::{Argv, Decision, Verdict, Work};
+use runward_policy::{Blocked, Policy, Rules, read};
+
+use crate::policy;
+
+fn blocking(list: &str, blocked: &[&str]) -> Policy {
+    let blocked = blocked.iter().map(|entry| Blocked::parse(entry, "rules.toml:3").unwrap()).collect();
+    policy(list).with_rules(Rules { blocked, ..Rules::default() })
+}
+
+fn judge(policy: &Policy, line: &str) -> Verdict {
+    policy.judge(&read(&Work::Line(line.into())).unwrap(), Path::new("/"))
+}
+
+fn wrongly_judged<'a>(policy: &Policy, lines: &[&'a str], wanted: Decision) -> Vec<&'a str> {
+    lines.iter().copied().filter(|line| judge(policy, line).decision != wanted).collect()
+}
+
+#[test]
+fn options_are_found_in_any_order_and_form() {
+    let policy = blocking("*", &["rm -rf", "chmod -R", "git push --force", "find -delete", "dd"]);
+    let blocked = [
+        "rm -rf /",
+        "rm -fr /",
+        "rm -r -f /",
+        "rm -f x -r",
+        "rm -rvf x",
+        "rm x -rf",
+        "rm -R -f x",
+        "rm --recursive --force x",
+        "rm --force x --recursive",
+        "rm --rec --fo x",
+        "rm -r --force x",
+        "/bin/rm -rf x",
+        "/usr/bin/../bin/rm -rf x",
+        "chmod --recursive 777 /",
+        "chmod -vR 777 /",
+        "git push --force",
+        "git push origin main --force",
+        "git push -f origin",
+        "git push --forc origin",
+        "git -C /x push --force",
+        "git --no-pager push -f",
+        "git -c user.name=x push -f",
+        "find . -name x -delete",
+        "dd",
+        "dd if=/dev/zero of=x",
+        "'d'd if=x",
+        "d\\d if=x",
+        "$'\\x64d' if=x",
+    ];
+    assert_eq!(wrongly_judged(&policy, &blocked, Decision::Deny), Vec::<&str>::new());
+    let fine = [
+        "rm x",
+        "rm -r x",
+        "rm -f x",
+        "rm -- -rf",
+        "rm -r -- -f",
+        "chmod 777 x",
+        "git push",
+        "git push --force-with-lease",
+        "git push --follow-tags",
+        "git stash push --force",
+        "git fetch --force",
+        "find . -name delete -type d -empty",
+        "echo \"rm -rf /\"",
+        "printf dd",
+        "echo dd rm -rf",
+        "grep -rf patterns .",
+        "ls -rf",
+        "git commit -m 'push --force'",
+        "A=dd; echo \"$A\"",
+    ];
+    assert_eq!(wrongly_judged(&policy, &fine, Decision::Allow), Vec::<&str>::new());
+}
+
+#[test]
+fn a_blocked_command_is_found_in_every_place_and_through_wrappers_and_shells() {
+    let policy = blocking("*", &["rm -rf"]);
+    let lines = [
+        "ls; rm -rf x",
+        "ls && rm -rf x",
+        "ls | rm -rf x",
+        "echo $(rm -rf x)",
+        "echo \"`rm -rf x`\"",
+        "(rm -rf x)",
+        "{ rm -rf x; }",
+        "f() { rm -rf x; }; f",
+        "for i in 1; do rm -rf x; done",
+        "if rm -rf x; then ls; fi",
+        "cat <(rm -rf x)",
+        "cat <<E\n$(rm -rf x)\nE",
+        "A=1 rm -rf x",
+        "env rm -rf x",
+        "env A=1 rm -rf x",
+        "sudo rm -rf x",
+        "sudo -u me rm -rf x",
+        "nohup rm -rf x",
+        "time rm -rf x",
+        "timeout 5 rm -rf x",
+        "nice -n 5 rm -rf x",
+        "command rm -rf x",
+        "exec rm -rf x",
+        "setsid rm -rf x",
+        "stdbuf -o0 rm -rf x",
+        "busybox rm -rf x",
+        "ls | xargs rm -rf",
+        "ls | xargs -n1 rm -r -f",
+        "find . -exec rm -rf {} \\;",
+        "find . -exec rm -rf {} +",
+        "sh -c 'rm -rf x'",
+        "bash -c 'rm -rf x'",
+        "bash -ec 'ls; rm -rf x'",
+        "bash -e -o pipefail -c 'rm -rf x'",
+        "bash --norc -c -- 'rm -rf x'",
+        "/bin/sh -c 'ls && rm -rf x'",
+        "sh -c \"sh -c 'rm -rf x'\"",
+        "env sh -c 'nohup bash -c \"rm -rf x\"'",
+        "find . -exec sh -c 'rm -rf x' \\;",
+        "busybox sh -c 'rm -rf x'",
+        "sudo env A=1 bash -c 'timeout 1 rm -rf x'",
+    ];
+    assert_eq!(wrongly_judged(&policy, &lines, Decision::Deny), Vec::<&str>::new());
+    for line in lines {
+        let reason = judge(&policy, line).reason;
+        assert!(reason.contains("blocked_commands"), "{line}: {reason}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_even_where_everything_else_is_allowed() {
+    let policy = blocking("*", &["rm -rf"]);
+    let lines = [
+        "$x",
+        "\"$x\" -rf /",
+        "rm $x",
+        "rm -r $x",
+        "rm \"$x\" /",
+        "rm *",
+        "ls | xargs rm",
+        "f() { rm \"$@\"; }; f -rf /",
+        "x=-rf; rm $x /",
+        "eval 'rm -rf x'",
+        ". ./script",
+        "source x",
+        "trap 'rm -rf x' EXIT",
+        "alias ls='rm -rf x'",
+        "ls \"",
+        "echo 'rm -rf x' | bash",
+        "bash <<< 'rm -rf x'",
+        "bash -s < x",
+        "sh",
+        "bash <(echo rm -rf x)",
+        "bash /dev/stdin",
+        "bash -c \"$x\"",
+        "bash -c 'rm -r \"$1\" x' _ -f",
+        "sh -c '[[ a || rm -rf x ]]'",
+        "sh -c '((rm -rf x))'",
+        "zsh -c 'ls'",
+        "PATH=/tmp ls",
+        "GIT_PAGER='rm -rf x' git log",
+        "git -c alias.x='!rm -rf y' x",
+        "git -c core.pager='rm -rf y' log",
+        "xargs --odd ls",
+        "rm() { ls; }; ls",
+        "find . -exec sh -c 'rm -r {}' \\;",
+        "watch 'rm -rf x; ls'",
+    ];
+    assert_eq!(wrongly_judged(&policy, &lines, Decision::Deny), Vec::<&str>::new());
+    for line in lines {
+        let verdict = judge(&policy, line);
+        assert!(!verdict.reason.contains("ALLOWED_COMMANDS=*"), "{line}: {}", verdict.reason);
+        assert_eq!(judge(&crate::policy("*"), line).decision, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn words_that_are_only_known_when_it_runs_are_no_matter_where_they_cannot_be_what_is_blocked() {
+    let policy = blocking("*", &["rm -rf", "git push"]);
+    let lines = [
+        "rm -- \"$x\"",
+        "rm ./\"$x\"",
+        "rm /tmp/*.txt",
+        "rm -r -- $x",
+        "echo $x",
+        "ls *",
+        "git log \"$x\"",
+        "for f in *; do cat \"$f\"; done",
+        "bash script.sh \"$x\"",
+        "bash -c 'echo $1' _ x",
+        "python3 -c 'print(1)'",
+    ];
+    assert_eq!(wrongly_judged(&policy, &lines, Decision::Allow), Vec::<&str>::new());
+    for line in ["git $x", "git \"$x\" push", "git p$x", "git -C \"$x\" push"] {
+        assert_eq!(judge(&policy, line).decision, Decision::Deny, "{line}");
+    }
+}
+
+#[test]
+fn a_program_with_arguments_is_judged_in_the_same_way() {
+    let policy = blocking("*", &["rm -rf"]);
+    for args in [&["rm", "-r", "-f"][..], &["env", "rm", "-rf"], &["sh", "-c", "ls; rm -rf x"]] {
+        let (file, args) = args.split_first().unwrap();
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let work = Work::Argv(Argv { file: (*file).to_owned(), args });
+        assert_eq!(policy.judge(&read(&work).unwrap(), Path::new("/")).decision, Decision::Deny, "{work}");
+    }
+}
+
+#[test]
+fn another_name_for_the_same_file_is_blocked_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let link = directory.path().join("innocent");
+    std::os::unix::fs::symlink("/usr/bin/env", &link).unwrap();
+    let verdict = judge(&blocking("*", &["env"]), &format!("{} ls", link.display()));
+    assert_eq!(verdict.decision, Decision::Deny, "{}", verdict.reason);
+}
+
+#[test]
+fn the_verdict_names_the_rule_and_where_it_stands() {
+    let verdict = judge(&blocking("ls,rm", &["dd", "rm -rf"]), "ls; rm -fr x");
+    assert_eq!(verdict.reason, "\"rm -rf\" is blocked by blocked_commands; use another command");
+    assert_eq!(verdict.rule.as_deref(), Some("blocked_commands \"rm -rf\" (rules.toml:3)"));
+    assert_eq!(verdict.suggest, None);
+    assert_eq!(verdict.commands[0].decision, Decision::Allow);
+}
+
+#[test]
+fn an_entry_that_is_no_plain_command_is_refused() {
+    for entry in ["", "  ", "rm $x", "rm | ls", "rm *"] {
+        assert!(Blocked::parse(entry, "x").unwrap_err().contains("no plain command"), "{entry}");
+    }
+}
