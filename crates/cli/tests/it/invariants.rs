@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Which of our crates each may use. Whatever is missing here uses none.
 const EDGES: &[(&str, &[&str])] = &[
-    ("runward", &["server", "engine", "policy", "process", "runner", "model"]),
+    ("runward", &["server", "engine", "policy", "process", "runner", "audit", "model"]),
     ("server", &["engine", "model"]),
     ("engine", &["policy", "process", "audit", "model"]),
     ("policy", &["model"]),
