@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
-use runward_engine::Engine;
+use runward_engine::{Engine, OutputSettings};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_server::{HttpSettings, Token};
 
-use crate::config::{Config, ShellTool};
+use crate::config::{Config, Output, ShellTool};
 use crate::inheritance::environment;
+use crate::state::State;
 use crate::trail;
 
 /// Where programs are looked for when the server itself has no `PATH`, as shells do.
@@ -38,6 +39,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         redact: config.redact,
         secrets: secret_values(config),
         max_sessions: config.limits.sessions,
+        output: output_settings(config),
     };
     Engine::with_runner(
         settings,
@@ -52,9 +54,22 @@ fn audit_trail(config: &Config) -> Option<Arc<Trail>> {
 
 /// The values of the server's own variables that must not be shown.
 fn secret_values(config: &Config) -> Vec<Vec<u8>> {
-    let is_secret = |name: &str| looks_secret(name) || config.secret_variables.iter().any(|named| named == name);
-    let secret = std::env::vars_os().filter(|(name, _)| config.redact && name.to_str().is_some_and(is_secret));
+    let is_secret =
+        |name: &str| looks_secret(name) || config.secret_variables.iter().any(|named| named == name);
+    let secret =
+        std::env::vars_os().filter(|(name, _)| config.redact && name.to_str().is_some_and(is_secret));
     secret.map(|(_, value)| value.into_encoded_bytes()).collect()
+}
+
+fn output_settings(config: &Config) -> OutputSettings {
+    let Output { directory, quota, keep } = config.output.clone();
+    let directory = directory.unwrap_or_else(|| State::of_this_user().path().join("output"));
+    OutputSettings {
+        directory,
+        max_size: config.shell_tool.max_output_size as u64,
+        quota: quota as u64,
+        keep,
+    }
 }
 
 fn environment_rules(told: &ShellTool) -> EnvironmentRules {

@@ -151,6 +151,11 @@ impl Engine {
         self.0.recorder.close_lost();
     }
 
+    /// What a session of this principal printed, or why there is no such output.
+    pub fn output(&self, principal: &Principal, id: &OutputId) -> Result<Output, Gone> {
+        self.0.outputs.find(principal, id)
+    }
+
     /// Refuses new work, stops everything, and returns when all of it is reaped and recorded.
     pub async fn shutdown(&self) {
         self.0.stopping.cancel();

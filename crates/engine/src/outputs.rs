@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use runward_model::{OutputId, Principal, SessionId};
+use runward_model::{OutputId, Principal};
 
 use crate::output::{Gone, Output};
 use crate::session::Session;
@@ -55,10 +55,10 @@ impl Outputs {
         Outputs { keep, table: Mutex::default() }
     }
 
-    /// A name that nobody can guess from the ones before it.
+    /// A name that nobody can guess from the ones before it. It begins with a letter, so that nothing reads it as a number.
     pub(crate) fn name() -> OutputId {
         let number = RandomState::new().hash_one(std::process::id());
-        OutputId(format!("{:012x}", number & 0xffff_ffff_ffff))
+        OutputId(format!("{:x}{:011x}", 10 + number % 6, number >> 20))
     }
 
     /// Adds a session that begins.
@@ -84,14 +84,6 @@ impl Outputs {
             Some(entry) => Ok(Output::new(id.clone(), entry.session.watch())),
             None => Err(table.why_gone(principal, id)),
         }
-    }
-
-    /// A session of this principal.
-    pub(crate) fn session(&self, principal: &Principal, id: SessionId) -> Option<Session> {
-        let table = self.lock();
-        let mut entries = table.entries.values();
-        let found = entries.find(|entry| entry.session.id == id && entry.principal == *principal)?;
-        Some(found.session.watch())
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -10,7 +10,6 @@ use runward_process::{Error as SpawnError, Stdin};
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::outputs::Outputs;
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved};
 use crate::session::Session;

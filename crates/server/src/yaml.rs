@@ -32,6 +32,7 @@ pub(crate) fn reply(view: &View) -> String {
     ending(&mut out, &view.outcome);
     missing(&mut out, &stdout, &stderr);
     leftovers(&mut out, &view.outcome);
+    kept(&mut out, view);
     out
 }
 
@@ -47,7 +48,13 @@ pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
         limit_hit: None,
         output_cut: false,
     };
-    reply(&View { receipt: Arc::default(), outcome, stdout: captured(stdout), stderr: captured(stderr) })
+    reply(&View {
+        receipt: Arc::default(),
+        outcome,
+        stdout: captured(stdout),
+        stderr: captured(stderr),
+        output_note: None,
+    })
 }
 
 fn ending(out: &mut String, outcome: &Outcome) {
@@ -103,6 +110,16 @@ fn leftovers(out: &mut String, outcome: &Outcome) {
             "note",
             "Something still held the output open after the end, so some of it may be missing",
         );
+    }
+}
+
+/// Where the whole output is, and why it is not whole.
+fn kept(out: &mut String, view: &View) {
+    if let Some(note) = &view.output_note {
+        entry(out, "output_note", note);
+    }
+    if let Some(id) = &view.receipt.output {
+        entry(out, "output_id", &id.0);
     }
 }
 

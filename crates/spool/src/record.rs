@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use runward_model::Captured;
+
 /// One output as it stood at one moment, wherever it is. Reading it goes from its beginning to its end.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -39,6 +41,23 @@ impl Record {
     /// How many bytes were printed after those and are gone.
     pub fn missing(&self) -> u64 {
         self.missing
+    }
+
+    /// Its beginning and its end, half of `limit` each; everything, where it is no more than that.
+    pub fn ends(mut self, limit: usize) -> io::Result<Captured> {
+        let (half, mut head, mut tail) = ((limit / 2) as u64, Vec::new(), Vec::new());
+        if self.missing == 0 && self.length <= 2 * half {
+            self.read_to_end(&mut head)?;
+            return Ok(Captured { head, missing: 0, tail });
+        }
+        Read::by_ref(&mut self).take(half).read_to_end(&mut head)?;
+        let rest = (self.length - head.len() as u64).min(half);
+        // Where the end was never written, what comes last on disk is no end.
+        if self.missing == 0 {
+            self.clone().from(self.length - rest).read_to_end(&mut tail)?;
+        }
+        let missing = self.length + self.missing - (head.len() + tail.len()) as u64;
+        Ok(Captured { head, missing, tail })
     }
 
     /// The same from another place on.

@@ -36,6 +36,7 @@ pub(crate) struct Config {
     pub(crate) shell_tool: ShellTool,
     pub(crate) limits: Limits,
     pub(crate) http: Http,
+    pub(crate) output: Output,
     /// How often a silent command reports that it is alive.
     pub(crate) heartbeat: Duration,
     /// What alone may hold process trees together; `None` is the strongest that this host offers.
@@ -68,6 +69,15 @@ pub(crate) struct Limits {
     pub(crate) drain_grace: Duration,
     /// How much each command may use.
     pub(crate) usage: runward_model::Limits,
+}
+
+/// Where and for how long whole outputs are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// `None` is the usual place.
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) quota: usize,
+    pub(crate) keep: Duration,
 }
 
 /// How HTTP is served.

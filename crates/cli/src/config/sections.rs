@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 use super::error::Error;
 use super::origin::Origin;
 use super::settings::Settings;
-use super::{Audit, Config, Containment, Http, Limits, Log, LogFormat, Policy, ShellTool, units};
+use super::{Audit, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, ShellTool, units};
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -24,6 +24,7 @@ impl Config {
             shell_tool: ShellTool::read(settings)?,
             limits: Limits::read(settings)?,
             http: Http::read(settings)?,
+            output: Output::read(settings)?,
             heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
             containment: read_containment(settings)?,
             audit: Audit::read(settings)?,
@@ -76,6 +77,17 @@ fn read_usage(settings: &mut Settings) -> Result<runward_model::Limits, Error> {
     })
 }
 
+impl Output {
+    fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let keep = Duration::from_mins(1)..=Duration::from_hours(24 * 365);
+        Ok(Output {
+            directory: read_path(settings, "output.directory")?,
+            quota: settings.size("output.quota", 1 << 20..=1 << 50)?,
+            keep: settings.duration("output.keep", keep)?,
+        })
+    }
+}
+
 impl Http {
     fn read(settings: &mut Settings) -> Result<Self, Error> {
         Ok(Http {
@@ -122,6 +134,18 @@ pub(super) fn in_order(
         "{section}.default_timeout ({default}) is longer than {section}.max_timeout ({max}); change either"
     );
     Err(Error::setting(&origin, what))
+}
+
+/// An absolute path; empty is the usual place.
+fn read_path(settings: &mut Settings, key: &str) -> Result<Option<PathBuf>, Error> {
+    let (text, origin) = settings.text(key)?;
+    let path = Some(PathBuf::from(&text)).filter(|path| !path.as_os_str().is_empty());
+    match path {
+        Some(path) if !path.is_absolute() => {
+            Err(Error::setting(&origin, format!("{text:?} is not an absolute path")))
+        }
+        path => Ok(path),
+    }
 }
 
 fn read_tools(settings: &mut Settings) -> Result<Vec<String>, Error> {

@@ -11,9 +11,10 @@ use serde_json::Value;
 const EDGES: &[(&str, &[&str])] = &[
     ("runward", &["server", "engine", "policy", "process", "runner", "audit", "model"]),
     ("server", &["engine", "model"]),
-    ("engine", &["policy", "process", "audit", "model"]),
+    ("engine", &["policy", "process", "audit", "spool", "model"]),
     ("policy", &["model"]),
     ("audit", &["model"]),
+    ("spool", &["model"]),
     ("spool", &["model"]),
     ("process", &["model"]),
     ("runner", &["model"]),

@@ -114,3 +114,48 @@ fn memory_stays_bounded_whatever_is_printed() {
         .sum();
     assert!(kept < (1 << 20) + 200_000, "kept {kept} bytes");
 }
+
+/// A store of its own, with a directory that goes away with it.
+fn store() -> (Store, tempfile::TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = runward_spool::Settings {
+        directory: directory.path().join("output"),
+        max_size: u64::MAX,
+        quota: 1 << 30,
+        keep: std::time::Duration::from_hours(1),
+    };
+    (Store::new(settings), directory)
+}
+
+fn whole(log: &EventLog, stream: Stream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut log.record(stream).unwrap(), &mut bytes).unwrap();
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn memory_and_disk_together_are_a_plain_vector(prints in prints(), limit in 2usize..400, forgets in any::<bool>()) {
+        let (store, directory) = store();
+        let log = EventLog::spooled(limit, store, OutputId("ab01".into()));
+        for (index, (stream, bytes)) in prints.iter().enumerate() {
+            log.append(*stream, bytes);
+            if index % 7 == 0 {
+                prop_assert_eq!(whole(&log, *stream), naive(&prints[..=index], *stream));
+            }
+        }
+        log.close();
+        let fits = Stream::BOTH.iter().all(|stream| naive(&prints, *stream).len() <= limit / 2 * 2);
+        prop_assert_eq!(directory.path().join("output").exists(), !fits);
+        let before = Stream::BOTH.map(|stream| log.captured(stream));
+        if forgets {
+            prop_assert!(log.forget());
+            prop_assert_eq!(log.memory(), 0);
+        }
+        for (stream, captured) in Stream::BOTH.into_iter().zip(before) {
+            prop_assert_eq!(whole(&log, stream), naive(&prints, stream));
+            prop_assert_eq!(log.captured(stream), captured);
+        }
+    }
+}

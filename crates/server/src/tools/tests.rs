@@ -30,7 +30,13 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         limit_hit: None,
         output_cut: false,
     };
-    View { receipt: Arc::default(), outcome, stdout: Captured::default(), stderr: Captured::default() }
+    View {
+        receipt: Arc::default(),
+        outcome,
+        stdout: Captured::default(),
+        stderr: Captured::default(),
+        output_note: None,
+    }
 }
 
 #[test]

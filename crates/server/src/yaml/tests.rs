@@ -18,7 +18,13 @@ fn view(stdout: &[u8], stderr: &[u8]) -> View {
         limit_hit: None,
         output_cut: false,
     };
-    View { receipt: Arc::default(), outcome, stdout: captured(stdout), stderr: captured(stderr) }
+    View {
+        receipt: Arc::default(),
+        outcome,
+        stdout: captured(stdout),
+        stderr: captured(stderr),
+        output_note: None,
+    }
 }
 
 #[test]

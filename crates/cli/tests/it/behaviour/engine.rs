@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use runward_engine::{Engine, Session, Settings};
+use runward_engine::{Engine, OutputSettings, Session, Settings};
 use runward_model::{
     Argv, Caller, Captured, Door as DoorName, Ending, Principal, Refusal, Request, StopReason, View, Work,
 };
@@ -35,6 +35,12 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         drain_grace: Duration::from_millis(250),
         limits: runward_model::Limits::default(),
         max_sessions: 64,
+        output: OutputSettings {
+            directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
+            max_size: 10_000_000,
+            quota: 1 << 30,
+            keep: Duration::from_hours(1),
+        },
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let engine = Engine::with_runner(settings, RunnerProgram { path: puppet(), containment: None });
