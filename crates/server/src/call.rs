@@ -1,8 +1,11 @@
 //! The one caller that serves every tool: check, decode, start, watch until the end, encode.
 
 mod heartbeat;
+mod live;
+mod outlet;
+mod teller;
 
-pub(crate) use heartbeat::{Heartbeat, Progress};
+pub(crate) use outlet::Progress;
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -13,8 +16,9 @@ use runward_model::{Caller, Request, StopReason, View};
 use tokio_util::sync::CancellationToken;
 
 use crate::params::{self, Param};
-use crate::tools::{Reply, Tool};
+use crate::tools::{Limits, Refused, Reply, Seen, Telling, Tool};
 use runward_engine::{Engine, Session};
+use teller::Teller;
 
 /// Who waits for a call: how it takes its question back, how it goes away, and whether it hears of progress.
 #[derive(Debug)]
@@ -27,46 +31,58 @@ pub(crate) struct Watcher {
     pub(crate) progress: Option<Progress>,
 }
 
+/// One call of one tool.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    /// Which.
+    pub(crate) tool: &'a Tool,
+    /// What it takes.
+    pub(crate) params: &'a [Param],
+    /// What the operator's settings leave open.
+    pub(crate) limits: &'a Limits,
+    /// What it was given.
+    pub(crate) arguments: JsonObject,
+    /// By whom.
+    pub(crate) caller: Caller,
+}
+
 /// Answers a call, whatever happens: a panic is a failed reply too.
-pub(crate) async fn answer(
-    engine: &Engine,
-    tool: &Tool,
-    params: &[Param],
-    arguments: JsonObject,
-    caller: Caller,
-    watcher: Watcher,
-) -> Reply {
+pub(crate) async fn answer(engine: &Engine, asked: Asked<'_>, watcher: Watcher) -> Reply {
+    let Asked { tool, params, limits, arguments, caller } = asked;
     let work = async {
-        let request = match params::check(params, arguments) {
-            Ok(given) => (tool.decode)(given, caller),
-            Err(sentence) => return Reply::Failed(sentence),
-        };
-        run(engine, request, watcher, tool.encode).await
+        match params::check(params, arguments) {
+            Ok(given) => run(engine, tool, limits, (tool.decode)(given, caller), watcher).await,
+            Err(sentence) => Reply::failed(sentence),
+        }
     };
     unless_panicking(tool.name, work).await
 }
 
-async fn run(engine: &Engine, request: Request, watcher: Watcher, encode: fn(&View) -> Reply) -> Reply {
+async fn run(engine: &Engine, tool: &Tool, limits: &Limits, request: Request, watcher: Watcher) -> Reply {
+    let command = request.work.to_string();
     match engine.start(request).await {
-        Ok(mut session) => encode(&watch(&mut session, watcher).await),
-        Err(refusal) => Reply::Failed(refusal.to_string()),
+        Ok(mut session) => {
+            let view = watch(&mut session, tool.telling, watcher).await;
+            (tool.encode)(&Seen { view: &view, limits, near: &|name| engine.near(name) })
+        }
+        Err(refusal) => (tool.refuse)(&Refused { command: &command, refusal: &refusal }),
     }
 }
 
 /// Waits for the end of a session, and brings it about when the caller no longer does.
-async fn watch(session: &mut Session, watcher: Watcher) -> View {
-    let mut heartbeat = Heartbeat::new(watcher.progress);
+async fn watch(session: &mut Session, telling: Telling, watcher: Watcher) -> View {
+    let mut teller = Teller::new(telling, watcher.progress, session);
     let gone = gone(&watcher.cancelled, watcher.disconnected.as_ref()).fuse();
     tokio::pin!(gone);
     loop {
         tokio::select! {
             biased;
             view = session.ended() => {
-                heartbeat.finish().await;
+                teller.finish().await;
                 return view;
             }
             reason = &mut gone => session.stop(reason),
-            () = heartbeat.due() => heartbeat.beat(session.printed()),
+            () = teller.due() => teller.tell(session),
         }
     }
 }
@@ -90,7 +106,7 @@ async fn unless_panicking(tool: &str, work: impl Future<Output = Reply>) -> Repl
         Err(panic) => {
             let message = panic_message(panic.as_ref());
             tracing::error!(tool, message, "a tool panicked");
-            Reply::Failed(format!("{tool} failed inside the server ({message}); what it ran was stopped"))
+            Reply::failed(format!("{tool} failed inside the server ({message}); what it ran was stopped"))
         }
     }
 }
@@ -109,7 +125,7 @@ mod tests {
         let reply = unless_panicking("some_tool", async { panic!("gone {}", "wrong") }).await;
         assert_eq!(
             reply,
-            Reply::Failed("some_tool failed inside the server (gone wrong); what it ran was stopped".into())
+            Reply::failed("some_tool failed inside the server (gone wrong); what it ran was stopped")
         );
     }
 

@@ -7,6 +7,7 @@
 //! To add a tool, write `tools/NAME.rs` and name it in the table of `tools/mod.rs`.
 
 mod call;
+mod clean;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod http;

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use offer::UnknownTool;
 
-use crate::call::{self, Progress, Watcher};
+use crate::call::{self, Asked, Progress, Watcher};
 use crate::settings::Settings;
 use crate::tools::{Limits, Reply};
 use offer::{Offer, Offered};
@@ -30,15 +30,16 @@ pub struct Mcp {
 struct Shared {
     engine: Engine,
     offer: Offer,
+    limits: Limits,
     heartbeat: Duration,
 }
 
 impl Mcp {
     /// Offers the tools that the settings name.
     pub fn new(engine: Engine, settings: &Settings) -> Result<Self, UnknownTool> {
-        let limits = Limits { default_timeout: settings.default_timeout, max_timeout: settings.max_timeout };
+        let limits = Limits::of(settings);
         let offer = Offer::new(&settings.tools, &limits)?;
-        Ok(Mcp { shared: Arc::new(Shared { engine, offer, heartbeat: settings.heartbeat }) })
+        Ok(Mcp { shared: Arc::new(Shared { engine, offer, limits, heartbeat: settings.heartbeat }) })
     }
 
     async fn call(
@@ -46,12 +47,13 @@ impl Mcp {
         call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
-        let Shared { engine, offer, heartbeat } = self.shared.as_ref();
+        let Shared { engine, offer, limits, heartbeat } = self.shared.as_ref();
         let Offered { tool, params, .. } = offer.find(&call.name)?;
         let caller = caller(tool.name, &context);
         let watcher = watcher(context, *heartbeat);
         let arguments = call.arguments.unwrap_or_default();
-        Ok(call::answer(engine, tool, params, arguments, caller, watcher).await)
+        let asked = Asked { tool, params, limits, arguments, caller };
+        Ok(call::answer(engine, asked, watcher).await)
     }
 }
 

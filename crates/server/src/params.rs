@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     Word,
     /// A list of strings; empty when left out.
     TextList,
+    /// Strings by name; empty when left out.
+    TextMap,
     /// A whole number in a range, with a value for when it is left out.
     Integer {
         /// The smallest that is taken.
@@ -80,6 +82,7 @@ impl Kind {
             Kind::Text => "a string".into(),
             Kind::Word => "a string that is not empty".into(),
             Kind::TextList => "an array of strings".into(),
+            Kind::TextMap => "an object whose values are strings".into(),
             Kind::Integer { min, max, .. } => format!("an integer from {min} to {max}"),
         }
     }
@@ -98,7 +101,10 @@ fn shown(value: &Value) -> String {
                 odd => format!("an array that holds {odd}"),
             })
         }
-        Value::Object(_) => "an object".into(),
+        Value::Object(fields) => fields
+            .iter()
+            .find(|(_, field)| !field.is_string())
+            .map_or("an object".into(), |(name, _)| format!("an object whose {name:?} is no string")),
         _ => text,
     }
 }
@@ -108,10 +114,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PARAMS: [Param; 4] = [
+    const PARAMS: [Param; 5] = [
         Param { name: "command", kind: Kind::Word, need: Need::Required, description: "What to run." },
         Param { name: "args", kind: Kind::TextList, need: Need::Optional, description: "Arguments." },
         Param { name: "input", kind: Kind::Text, need: Need::Optional, description: "Input." },
+        Param { name: "env", kind: Kind::TextMap, need: Need::Optional, description: "Variables." },
         Param {
             name: "timeout_ms",
             kind: Kind::Integer { min: 1, max: 600_000, default: 30_000 },
@@ -147,6 +154,11 @@ mod tests {
             (json!({"command": "ls", "input": null}), "input must be a string, got null"),
             (json!({"command": "ls", "args": "a b"}), "args must be an array of strings, got \"a b\""),
             (json!({"command": "ls", "args": ["a", 1]}), "args must be an array of strings, got [\"a\",1]"),
+            (json!({"command": "ls", "env": []}), "env must be an object whose values are strings, got []"),
+            (
+                json!({"command": "ls", "env": {"A": "1", "B": 2}}),
+                "env must be an object whose values are strings, got {\"A\":\"1\",\"B\":2}",
+            ),
         ];
         for (arguments, text) in cases {
             assert_eq!(refusal(arguments), text);
@@ -162,7 +174,7 @@ mod tests {
     fn an_unknown_argument_is_refused_with_the_names_that_are_known() {
         assert_eq!(
             refusal(json!({"cmd": "ls"})),
-            "unknown argument \"cmd\"; this tool takes command, args, input, timeout_ms"
+            "unknown argument \"cmd\"; this tool takes command, args, input, env, timeout_ms"
         );
     }
 
@@ -174,6 +186,7 @@ mod tests {
             (json!([long, long, 5]), "an array that holds 5"),
             (json!([[long]]), "an array that holds something else"),
             (json!({"a": long}), "an object"),
+            (json!({"a": long, "b": null}), "an object whose \"b\" is no string"),
         ];
         for (value, words) in cases {
             assert_eq!(shown(&value), words);
@@ -186,6 +199,7 @@ mod tests {
         let mut given = check(&PARAMS, arguments).expect("is right");
         assert_eq!((given.word("command").as_str(), given.integer("timeout_ms")), ("ls", 30_000));
         assert_eq!((given.text("input"), given.texts("args")), (None, vec![]));
+        assert_eq!(given.map("env"), vec![]);
 
         let Value::Object(arguments) = json!({"command": "ls", "timeout_ms": 1000.0}) else { panic!() };
         assert_eq!(check(&PARAMS, arguments).expect("is right").integer("timeout_ms"), 1000);

@@ -46,6 +46,7 @@ pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
         usage: runward_model::Usage::default(),
         tree: runward_model::Tree::default(),
         limit_hit: None,
+        waiting_for_input: false,
         output_cut: false,
     };
     reply(&View {

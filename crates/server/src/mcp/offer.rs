@@ -61,9 +61,10 @@ impl Offered {
     fn new(tool: &'static Tool, limits: &Limits, description: Cow<'static, str>) -> Self {
         let params = (tool.params)(limits);
         let schema = Arc::new(params::input_schema(&params));
-        let advertised = rmcp::model::Tool::new(tool.name, description, schema)
+        let mut advertised = rmcp::model::Tool::new(tool.name, description, schema)
             .with_title(tool.title)
             .with_annotations((tool.annotations)());
+        advertised.output_schema = tool.output.map(|schema| Arc::new(schema()));
         Offered { tool, params, advertised }
     }
 }
@@ -76,13 +77,10 @@ fn described(tool: &Tool, is_chosen: impl Fn(&str) -> bool) -> Cow<'static, str>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn offer(names: &[&str]) -> Result<Offer, UnknownTool> {
         let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-        let limits =
-            Limits { default_timeout: Duration::from_secs(30), max_timeout: Duration::from_mins(10) };
-        Offer::new(&names, &limits)
+        Offer::new(&names, &crate::tools::USUAL_LIMITS)
     }
 
     fn names(offer: &Offer) -> Vec<&str> {
@@ -104,8 +102,11 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_an_error_that_names_it_and_the_known_ones() {
-        let error = offer(&["execute_process", "shel"]).expect_err("unknown").to_string();
-        assert_eq!(error, "there is no tool \"shel\"; the tools are execute_command, execute_process");
+        let error = offer(&["execute_process", "excute"]).expect_err("unknown").to_string();
+        assert_eq!(
+            error,
+            "there is no tool \"excute\"; the tools are execute_command, execute_process, shell"
+        );
     }
 
     #[test]
@@ -122,5 +123,12 @@ mod tests {
     #[test]
     fn the_tools_are_advertised_in_full() {
         insta::assert_json_snapshot!(offer(&[]).expect("all").advertised().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_advertised_stays_small() {
+        let all = serde_json::to_string(&offer(&[]).expect("all").advertised().collect::<Vec<_>>());
+        let bytes = all.expect("JSON").len();
+        assert!(bytes <= 8 * 1024, "{bytes} bytes, which every conversation pays for");
     }
 }

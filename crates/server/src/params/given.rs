@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{Kind, Need, Param};
 
@@ -11,6 +11,7 @@ use super::{Kind, Need, Param};
 pub(crate) struct Given {
     texts: HashMap<&'static str, String>,
     lists: HashMap<&'static str, Vec<String>>,
+    maps: HashMap<&'static str, Vec<(String, String)>>,
     integers: HashMap<&'static str, u64>,
 }
 
@@ -28,6 +29,11 @@ impl Given {
     /// A list of strings.
     pub(crate) fn texts(&mut self, name: &str) -> Vec<String> {
         self.lists.remove(name).unwrap_or_default()
+    }
+
+    /// Strings by name.
+    pub(crate) fn map(&mut self, name: &str) -> Vec<(String, String)> {
+        self.maps.remove(name).unwrap_or_default()
     }
 
     /// A whole number.
@@ -55,6 +61,10 @@ impl Given {
                 self.lists.insert(param.name, strings(items).map_err(|items| param.wrong(&items))?);
                 Ok(())
             }
+            (Kind::TextMap, Value::Object(fields)) => {
+                self.maps.insert(param.name, fields_of(fields).map_err(|fields| param.wrong(&fields))?);
+                Ok(())
+            }
             (Kind::Integer { min, max, .. }, Value::Number(number)) => {
                 let whole = whole(&number).filter(|value| (min..=max).contains(value));
                 self.integers.insert(param.name, whole.ok_or_else(|| param.wrong(&Value::Number(number)))?);
@@ -71,6 +81,14 @@ fn strings(items: Vec<Value>) -> Result<Vec<String>, Value> {
     }
     let text = |item| if let Value::String(text) = item { Some(text) } else { None };
     Ok(items.into_iter().filter_map(text).collect())
+}
+
+fn fields_of(fields: Map<String, Value>) -> Result<Vec<(String, String)>, Value> {
+    if !fields.values().all(Value::is_string) {
+        return Err(Value::Object(fields));
+    }
+    let text = |(name, value)| if let Value::String(text) = value { Some((name, text)) } else { None };
+    Ok(fields.into_iter().filter_map(text).collect())
 }
 
 /// A number that stands for a whole one: JSON Schema counts 1000.0 as an integer.

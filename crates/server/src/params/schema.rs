@@ -24,6 +24,9 @@ fn property(param: &Param) -> JsonObject {
         Kind::Text => rmcp::object!({ "type": "string" }),
         Kind::Word => rmcp::object!({ "type": "string", "minLength": 1 }),
         Kind::TextList => rmcp::object!({ "type": "array", "items": { "type": "string" }, "default": [] }),
+        Kind::TextMap => {
+            rmcp::object!({ "type": "object", "additionalProperties": { "type": "string" } })
+        }
         Kind::Integer { min, max, default } => {
             rmcp::object!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
         }

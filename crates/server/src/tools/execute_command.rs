@@ -2,7 +2,7 @@
 
 use runward_model::{Caller, Request, Work};
 
-use super::{Alternative, Limits, Tool, running};
+use super::{Alternative, Limits, Telling, Tool, running};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -21,8 +21,11 @@ pub(super) const TOOL: Tool = Tool {
     },
     annotations: running::annotations,
     params,
+    output: None,
+    telling: Telling::Heartbeat,
     decode,
     encode: running::encode,
+    refuse: running::refuse,
 };
 
 fn params(limits: &Limits) -> Vec<Param> {

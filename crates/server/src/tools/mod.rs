@@ -5,17 +5,23 @@
 
 mod execute_command;
 mod execute_process;
+mod receipt;
+mod reply;
 mod running;
+mod shell;
 
 use std::time::Duration;
 
-use rmcp::model::{CallToolResult, ContentBlock, ToolAnnotations};
-use runward_model::{Caller, Request, View};
+use rmcp::model::{JsonObject, ToolAnnotations};
+use runward_model::{Caller, Refusal, Request, View};
+
+pub(crate) use reply::Reply;
 
 use crate::params::{Given, Param};
+use crate::settings::Settings;
 
 /// Every tool that can be offered, in the order in which they are listed.
-pub(crate) static TOOLS: [Tool; 2] = [execute_command::TOOL, execute_process::TOOL];
+pub(crate) static TOOLS: [Tool; 3] = [execute_command::TOOL, execute_process::TOOL, shell::TOOL];
 
 /// A tool: what a model is told of it, and how its foreign words become a request and a view becomes its reply.
 #[derive(Debug)]
@@ -32,10 +38,44 @@ pub(crate) struct Tool {
     pub(crate) annotations: fn() -> ToolAnnotations,
     /// What it takes.
     pub(crate) params: fn(&Limits) -> Vec<Param>,
+    /// What its structured content looks like, where it has some.
+    pub(crate) output: Option<fn() -> JsonObject>,
+    /// What a caller that asked for progress hears while it runs.
+    pub(crate) telling: Telling,
     /// Checked arguments to a request.
     pub(crate) decode: fn(Given, Caller) -> Request,
     /// The end of a session to a reply.
-    pub(crate) encode: fn(&View) -> Reply,
+    pub(crate) encode: fn(&Seen<'_>) -> Reply,
+    /// The reason why nothing ran to a reply.
+    pub(crate) refuse: fn(&Refused<'_>) -> Reply,
+}
+
+/// What a caller that asked for progress hears while a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// That it is alive.
+    Heartbeat,
+    /// What it prints.
+    Output,
+}
+
+/// An ended session and what a reply may say about it.
+pub(crate) struct Seen<'a> {
+    /// How it ended.
+    pub(crate) view: &'a View,
+    /// What the operator's settings say of replies.
+    pub(crate) limits: &'a Limits,
+    /// Programs whose names are like one that was not found.
+    pub(crate) near: &'a dyn Fn(&str) -> Vec<String>,
+}
+
+/// Work that never ran.
+#[derive(Debug)]
+pub(crate) struct Refused<'a> {
+    /// As the caller gave it.
+    pub(crate) command: &'a str,
+    /// Why.
+    pub(crate) refusal: &'a Refusal,
 }
 
 /// Another tool that does some things better.
@@ -54,25 +94,36 @@ pub(crate) struct Limits {
     pub(crate) default_timeout: Duration,
     /// The longest time that a caller may ask for.
     pub(crate) max_timeout: Duration,
+    /// The first of these for `shell`.
+    pub(crate) shell_default_timeout: Duration,
+    /// The second of these for `shell`.
+    pub(crate) shell_max_timeout: Duration,
+    /// How many bytes of output a reply of `shell` shows.
+    pub(crate) shell_reply_budget: usize,
 }
 
-/// What the caller is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reply {
-    /// The command ran to its end, whatever its exit code.
-    Ran(String),
-    /// It did not, and this says why.
-    Failed(String),
-}
-
-impl From<Reply> for CallToolResult {
-    fn from(reply: Reply) -> Self {
-        match reply {
-            Reply::Ran(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Reply::Failed(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
+impl Limits {
+    /// What the settings leave open.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Limits {
+            default_timeout: settings.default_timeout,
+            max_timeout: settings.max_timeout,
+            shell_default_timeout: settings.shell_default_timeout,
+            shell_max_timeout: settings.shell_max_timeout,
+            shell_reply_budget: settings.shell_reply_budget,
         }
     }
 }
+
+/// What the embedded defaults say.
+#[cfg(test)]
+pub(crate) const USUAL_LIMITS: Limits = Limits {
+    default_timeout: Duration::from_secs(30),
+    max_timeout: Duration::from_mins(10),
+    shell_default_timeout: Duration::from_mins(5),
+    shell_max_timeout: Duration::from_mins(30),
+    shell_reply_budget: 64 * 1024,
+};
 
 #[cfg(test)]
 mod tests;

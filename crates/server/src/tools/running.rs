@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rmcp::model::ToolAnnotations;
-use runward_model::{Caller, Ending, Request, View, Work};
+use runward_model::{Caller, Ending, Request, Work};
 
-use super::{Limits, Reply};
+use super::{Limits, Refused, Reply, Seen, receipt};
 use crate::params::{Given, Kind, Need, Param};
 use crate::yaml;
 
@@ -58,10 +58,17 @@ pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
 }
 
 /// The end of a command as a YAML mapping. Only a command that was stopped or lost has failed.
-pub(super) fn encode(view: &View) -> Reply {
+pub(super) fn encode(seen: &Seen<'_>) -> Reply {
+    let view = seen.view;
     let failed = view.outcome.stopped.is_some() || view.outcome.ending == Ending::Lost;
     let text = yaml::reply(view);
-    if failed { Reply::Failed(text) } else { Reply::Ran(text) }
+    let reply = if failed { Reply::failed(text) } else { Reply::ran(text) };
+    reply.receipt(receipt::of(&view.receipt.verdict))
+}
+
+/// The reason as it is.
+pub(super) fn refuse(refused: &Refused<'_>) -> Reply {
+    Reply::failed(refused.refusal.to_string()).receipt(receipt::of_refusal(refused.refusal))
 }
 
 fn milliseconds(duration: Duration) -> u64 {

@@ -1,17 +1,16 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use std::path::PathBuf;
-
+use rmcp::model::CallToolResult;
 use runward_model::{
-    Argv, Captured, Door, Ending, Outcome, Principal, Signal, StopReason, Tree, Usage, Work,
+    Argv, Captured, Door, Ending, Outcome, Principal, Signal, StopReason, Tree, Usage, Verdict, Work,
 };
 use serde_json::{Value, json};
 
 use super::*;
 use crate::params;
 
-const LIMITS: Limits =
-    Limits { default_timeout: Duration::from_secs(30), max_timeout: Duration::from_mins(10) };
+const LIMITS: Limits = USUAL_LIMITS;
 
 fn decode(name: &'static str, arguments: Value) -> Result<Request, String> {
     let tool = TOOLS.iter().find(|tool| tool.name == name).expect("is in the table");
@@ -28,6 +27,7 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         usage: Usage::default(),
         tree: Tree::default(),
         limit_hit: None,
+        waiting_for_input: false,
         output_cut: false,
     };
     View {
@@ -37,6 +37,13 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         stderr: Captured::default(),
         output_note: None,
     }
+<<<<<<< working
+}
+
+fn encode(tool: &Tool, view: &View) -> Reply {
+    (tool.encode)(&Seen { view, limits: &LIMITS, near: &|_| Vec::new() })
+=======
+>>>>>>> output
 }
 
 #[test]
@@ -74,22 +81,34 @@ fn each_tool_refuses_what_it_does_not_take() {
 
 #[test]
 fn only_a_command_that_was_stopped_or_lost_has_failed() {
-    let encode = TOOLS[0].encode;
+    let failed = |ending, stopped| encode(&TOOLS[0], &ended(ending, stopped)).is_error();
     for ending in [Ending::Exited(0), Ending::Exited(7), Ending::Signaled(Signal::KILL)] {
-        assert!(matches!(encode(&ended(ending, None)), Reply::Ran(_)), "{ending:?}");
+        assert!(!failed(ending, None), "{ending:?}");
     }
     for reason in
         [StopReason::TimedOut(Duration::from_secs(1)), StopReason::Cancelled, StopReason::ShuttingDown]
     {
-        let view = ended(Ending::Signaled(Signal::TERM), Some(reason));
-        assert!(matches!(encode(&view), Reply::Failed(_)), "{reason:?}");
+        assert!(failed(Ending::Signaled(Signal::TERM), Some(reason)), "{reason:?}");
     }
-    assert!(matches!(encode(&ended(Ending::Lost, None)), Reply::Failed(_)));
+    assert!(failed(Ending::Lost, None));
+}
+
+#[test]
+fn results_and_refusals_carry_a_receipt_beside_their_one_text() {
+    let refusal = Refusal::Denied(Verdict { reason: "no".into(), ..Verdict::default() });
+    let refused = (TOOLS[0].refuse)(&Refused { command: "rm", refusal: &refusal });
+    for reply in [encode(&TOOLS[0], &ended(Ending::Exited(0), None)), refused] {
+        let result = serde_json::to_value(CallToolResult::from(reply)).expect("JSON");
+        assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");
+        assert_eq!(result["_meta"]["runward/policy"]["decision"], "deny", "{result}");
+        assert!(result.get("structuredContent").is_none(), "{result}");
+    }
 }
 
 #[test]
 fn a_default_above_the_longest_time_is_cut_to_it() {
-    let limits = Limits { default_timeout: Duration::from_mins(1), max_timeout: Duration::from_secs(5) };
+    let limits =
+        Limits { default_timeout: Duration::from_mins(1), max_timeout: Duration::from_secs(5), ..LIMITS };
     let params = (TOOLS[0].params)(&limits);
     let schema = Value::Object(params::input_schema(&params));
     assert_eq!(schema["properties"]["timeout_ms"]["default"], json!(5000));

@@ -16,6 +16,7 @@ fn view(stdout: &[u8], stderr: &[u8]) -> View {
         usage: Usage::default(),
         tree: Tree::default(),
         limit_hit: None,
+        waiting_for_input: false,
         output_cut: false,
     };
     View {

@@ -1,0 +1,109 @@
+//! The receipt that every result and every refusal carries: what the policy said, and why.
+
+use rmcp::model::JsonObject;
+use runward_model::{Decision, Judged, Refusal, Verdict};
+use serde_json::{Value, json};
+
+/// More commands than this are counted and not shown.
+const COMMANDS: usize = 32;
+
+/// More words of one command than this are counted and not shown.
+const WORDS: usize = 24;
+
+/// Longer words are cut.
+const WORD: usize = 120;
+
+/// `policy { decision, rule, commands, reason, suggest }`, bounded; what is absent is left out.
+pub(crate) fn of(verdict: &Verdict) -> Value {
+    let mut policy = rmcp::object!({ "decision": verdict.decision, "reason": verdict.reason });
+    for (name, text) in [("rule", &verdict.rule), ("suggest", &verdict.suggest)] {
+        if let Some(text) = text {
+            policy.insert(name.to_owned(), json!(text));
+        }
+    }
+    let commands: Vec<_> = verdict.commands.iter().take(COMMANDS).map(command).collect();
+    policy.insert("commands".to_owned(), Value::Array(commands));
+    if let Some(more) = verdict.commands.len().checked_sub(COMMANDS).filter(|more| *more > 0) {
+        policy.insert("more_commands".to_owned(), json!(more));
+    }
+    Value::Object(policy)
+}
+
+/// The receipt of work that never ran. What is refused for another reason than a rule is denied all the same.
+pub(crate) fn of_refusal(refusal: &Refusal) -> Value {
+    match refusal {
+        Refusal::Denied(verdict) => of(verdict),
+        other => of(&Verdict { reason: other.to_string(), ..Verdict::default() }),
+    }
+}
+
+/// One command; an allowed one says no more than what it is.
+fn command(judged: &Judged) -> Value {
+    let mut words: Vec<_> = judged.words.iter().take(WORDS).map(|word| shortened(word)).collect();
+    if let Some(more) = judged.words.len().checked_sub(WORDS).filter(|more| *more > 0) {
+        words.push(format!("… {more} more"));
+    }
+    let mut shown: JsonObject = rmcp::object!({ "words": words, "decision": judged.decision });
+    if let Some(program) = &judged.program {
+        shown.insert("program".to_owned(), json!(program.to_string_lossy()));
+    }
+    if judged.decision != Decision::Allow {
+        shown.insert("reason".to_owned(), json!(judged.reason));
+    }
+    Value::Object(shown)
+}
+
+fn shortened(word: &str) -> String {
+    match word.char_indices().nth(WORD) {
+        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
+        None => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(words: &[&str], decision: Decision) -> Judged {
+        let words = words.iter().map(ToString::to_string).collect();
+        Judged { words, program: Some("/usr/bin/x".into()), decision, reason: "because".into(), rule: None }
+    }
+
+    #[test]
+    fn a_receipt_names_every_command_and_gives_reasons_for_those_that_may_not_run() {
+        let verdict = Verdict {
+            decision: Decision::Deny,
+            reason: "no".into(),
+            rule: Some("rule 3".into()),
+            suggest: None,
+            commands: vec![judged(&["ls", "-l"], Decision::Allow), judged(&["rm"], Decision::Deny)],
+        };
+        let wanted = json!({
+            "decision": "deny", "reason": "no", "rule": "rule 3",
+            "commands": [
+                {"words": ["ls", "-l"], "decision": "allow", "program": "/usr/bin/x"},
+                {"words": ["rm"], "decision": "deny", "program": "/usr/bin/x", "reason": "because"},
+            ],
+        });
+        assert_eq!(of(&verdict), wanted);
+        assert_eq!(of_refusal(&Refusal::Denied(verdict)), wanted);
+    }
+
+    #[test]
+    fn a_refusal_that_no_rule_made_is_a_denial_with_its_reason() {
+        let policy = of_refusal(&Refusal::ShuttingDown);
+        assert_eq!((&policy["decision"], &policy["commands"]), (&json!("deny"), &json!([])));
+        assert_eq!(policy["reason"], "the server is shutting down; nothing was run");
+    }
+
+    #[test]
+    fn a_receipt_stays_small_whatever_the_work() {
+        let word = "é".repeat(1000);
+        let words = vec![word.as_str(); 50];
+        let verdict = Verdict { commands: vec![judged(&words, Decision::Allow); 40], ..Verdict::default() };
+        let policy = of(&verdict);
+        assert_eq!(policy["more_commands"], 8);
+        assert_eq!(policy["commands"][0]["words"][24], "… 26 more");
+        assert!(policy.to_string().len() < 256 * 1024);
+    }
+}

@@ -1,0 +1,153 @@
+//! How a command ended, for programs (structured content) and for models (texts).
+
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use runward_model::{Ending, Outcome, StopReason, View};
+use serde_json::{Value, json};
+
+use super::output::{Output, Shown, share};
+use super::why;
+use crate::tools::{Refused, Reply, Seen, receipt};
+
+/// The end of a command. One that did not succeed is an error.
+pub(super) fn encode(seen: &Seen<'_>) -> Reply {
+    let (view, outcome) = (seen.view, &seen.view.outcome);
+    let outputs = Outputs::of(view, seen.limits.shell_reply_budget);
+    let reason = why::it_failed(outcome, &outputs.stderr.text, seen.near);
+    let note = note(view, &outputs);
+    let summary = summary(outcome);
+    let succeeded = outcome.stopped.is_none() && outcome.ending == Ending::Exited(0);
+    let reply = if succeeded { Reply::ran(summary) } else { Reply::failed(summary) };
+    let reply = reply.and(outputs.text());
+    let remarks: Vec<&str> = [&reason, &note].into_iter().flatten().map(String::as_str).collect();
+    let reply = if remarks.is_empty() { reply } else { reply.and(remarks.join("\n")) };
+    reply.structured(fields(view, &outputs, reason, note))
+}
+
+/// Work that never ran.
+pub(super) fn refuse(refused: &Refused<'_>) -> Reply {
+    let reason = refused.refusal.to_string();
+    let policy = receipt::of_refusal(refused.refusal);
+    let fields = rmcp::object!({ "command": refused.command, "reason": reason, "policy": policy });
+    Reply::failed(reason).structured(fields)
+}
+
+/// Both outputs as the reply shows them.
+struct Outputs {
+    stdout: Shown,
+    stderr: Shown,
+    binary: [Option<u64>; 2],
+    lossy: [bool; 2],
+}
+
+impl Outputs {
+    fn of(view: &View, budget: usize) -> Self {
+        let (stdout, stderr) = (Output::of(&view.stdout), Output::of(&view.stderr));
+        let (for_stdout, for_stderr) = share(budget, stdout.size(), stderr.size());
+        Outputs {
+            binary: [stdout.binary, stderr.binary],
+            lossy: [stdout.is_lossy, stderr.is_lossy],
+            stdout: stdout.cut(for_stdout),
+            stderr: stderr.cut(for_stderr),
+        }
+    }
+
+    /// For a model: the one that says something, or both under their names.
+    fn text(&self) -> String {
+        match (self.stdout.text.as_str(), self.stderr.text.as_str()) {
+            ("", "") => "(no output)".to_owned(),
+            (stdout, "") => stdout.to_owned(),
+            ("", stderr) => format!("stderr:\n{stderr}"),
+            (stdout, stderr) => {
+                let newline = if stdout.ends_with('\n') { "" } else { "\n" };
+                format!("stdout:\n{stdout}{newline}stderr:\n{stderr}")
+            }
+        }
+    }
+}
+
+fn summary(outcome: &Outcome) -> String {
+    match outcome.stopped {
+        Some(StopReason::TimedOut(limit)) => {
+            let seconds = limit.as_secs();
+            let unit = if seconds == 1 { "second" } else { "seconds" };
+            format!("Command timed out after {seconds} {unit}")
+        }
+        Some(_) => "Command stopped before its end".to_owned(),
+        None if outcome.ending == Ending::Exited(0) => "Command executed successfully".to_owned(),
+        None => format!("Command failed with exit code {}", outcome.exit_code()),
+    }
+}
+
+fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<String>) -> JsonObject {
+    let (outcome, receipt) = (&view.outcome, &view.receipt);
+    let mut fields = JsonObject::new();
+    let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    add("command", json!(receipt.command));
+    if let Some(StopReason::TimedOut(limit)) = outcome.stopped {
+        add("timeout_seconds", json!(limit.as_secs()));
+        add("partial_stdout", json!(outputs.stdout.text));
+        add("partial_stderr", json!(outputs.stderr.text));
+    } else {
+        add("exit_code", json!(outcome.exit_code()));
+        add("stdout", json!(outputs.stdout.text));
+        add("stderr", json!(outputs.stderr.text));
+        add("execution_time_ms", json!(milliseconds(outcome.wall)));
+    }
+    add("working_directory", json!(receipt.cwd.to_string_lossy()));
+    if let Ending::Signaled(signal) = outcome.ending {
+        add("signal", json!(signal.to_string()));
+    }
+    for (name, text) in [("reason", reason), ("note", note)] {
+        text.map(|text| add(name, json!(text)));
+    }
+    let shown = [("stdout", outputs.stdout.truncated), ("stderr", outputs.stderr.truncated)];
+    for ((stream, truncated), binary) in shown.into_iter().zip(outputs.binary) {
+        if truncated > 0 {
+            add(&format!("{stream}_truncated_bytes"), json!(truncated));
+        }
+        if let Some(bytes) = binary {
+            add(&format!("{stream}_binary"), json!(true));
+            add(&format!("{stream}_bytes"), json!(bytes));
+        }
+    }
+    if let Some(output) = &receipt.output {
+        add("output_id", json!(output.0));
+    }
+    add("cpu_time_ms", json!(milliseconds(outcome.usage.user + outcome.usage.system)));
+    add("max_rss_kb", json!(outcome.usage.max_rss_kib));
+    add("policy", receipt::of(&receipt.verdict));
+    fields
+}
+
+/// What a reader should know of an output that is not all there, and of processes that were left behind.
+fn note(view: &View, outputs: &Outputs) -> Option<String> {
+    let mut notes = Vec::new();
+    let is_cut = outputs.stdout.truncated + outputs.stderr.truncated > 0 || outputs.binary != [None; 2];
+    if let Some(output) = view.receipt.output.as_ref().filter(|_| is_cut) {
+        notes.push(format!("the whole output can be read with read_output and output_id {output}"));
+    }
+    for (name, _) in ["stdout", "stderr"].into_iter().zip(outputs.lossy).filter(|(_, lossy)| *lossy) {
+        notes.push(format!("{name} is not UTF-8 throughout; other bytes are shown as \u{FFFD}"));
+    }
+    notes.extend(view.output_note.clone());
+    let tree = &view.outcome.tree;
+    match tree.ended {
+        0 => {}
+        1 => notes.push("1 process that was still running was ended".to_owned()),
+        count => notes.push(format!("{count} processes that were still running were ended")),
+    }
+    if !tree.survivors.is_empty() {
+        notes.push(format!("these processes could not be ended: {:?}", tree.survivors));
+    }
+    if view.outcome.output_cut {
+        let what = "something still held the output open after the end, so some of it may be missing";
+        notes.push(what.to_owned());
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

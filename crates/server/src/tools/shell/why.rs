@@ -1,0 +1,164 @@
+//! Why a command failed, in one line, where that can be told.
+
+use runward_model::{Ending, Outcome, Signal, StopReason};
+
+/// Texts by which programs say that they want a terminal.
+const WANTS_TERMINAL: [&str; 9] = [
+    "not a tty",
+    "not a terminal",
+    "/dev/tty",
+    "no tty present",
+    "terminal is required",
+    "inappropriate ioctl for device",
+    "must be run from a terminal",
+    "requires a terminal",
+    "cannot open terminal",
+];
+
+/// The reason, from what the kernel said and from what the command printed on standard error.
+pub(super) fn it_failed(
+    outcome: &Outcome,
+    stderr: &str,
+    near: &dyn Fn(&str) -> Vec<String>,
+) -> Option<String> {
+    if let Some(hit) = outcome.limit_hit {
+        return Some(hit.to_string());
+    }
+    match (outcome.stopped, outcome.ending) {
+        (Some(StopReason::TimedOut(_)), _) => outcome.waiting_for_input.then(|| {
+            "it was waiting for input, which cannot be typed here; look for an option that answers beforehand".into()
+        }),
+        (Some(reason), _) => Some(reason.to_string()),
+        (None, Ending::Lost) => {
+            Some("nobody saw how it ended, since the runner was killed; its processes were ended".into())
+        }
+        (None, Ending::Signaled(signal)) => Some(format!("it was ended by {}", ended_by(signal))),
+        (None, Ending::Exited(0)) => None,
+        (None, Ending::Exited(code)) => exited(code, stderr, near),
+    }
+}
+
+fn exited(code: i32, stderr: &str, near: &dyn Fn(&str) -> Vec<String>) -> Option<String> {
+    if let Some(directory) = missing_directory(stderr) {
+        return Some(format!("directory does not exist: {directory}"));
+    }
+    match code {
+        126 => Some(not_executable(stderr)),
+        127 => Some(not_found(stderr, near)),
+        code if wants_terminal(stderr) => {
+            let what =
+                "it wants a terminal, which there is none of here; look for an option to run without one";
+            Some(format!("{what} (exit code {code})"))
+        }
+        129..=159 => Some(format!("a command in it was ended by {}", ended_by(Signal(code - 128)))),
+        _ => None,
+    }
+}
+
+fn ended_by(signal: Signal) -> String {
+    if signal == Signal::KILL {
+        return format!("{signal}, which Runward did not send; most often the system ran out of memory");
+    }
+    signal.to_string()
+}
+
+fn wants_terminal(stderr: &str) -> bool {
+    stderr.lines().map(str::to_lowercase).any(|line| WANTS_TERMINAL.iter().any(|text| line.contains(text)))
+}
+
+fn missing_directory(stderr: &str) -> Option<&str> {
+    stderr.lines().rev().find_map(|line| {
+        let (_, said) = line.split_once("cd: ")?;
+        said.strip_suffix(": No such file or directory").or_else(|| said.strip_prefix("can't cd to "))
+    })
+}
+
+fn not_executable(stderr: &str) -> String {
+    let endings = [": Permission denied", ": Is a directory", ": cannot execute"];
+    let what = subject(stderr, &endings).map_or("it".to_owned(), |name| format!("{name:?}"));
+    format!("{what} was found but cannot be executed; check its mode (chmod +x) or name its interpreter")
+}
+
+fn not_found(stderr: &str, near: &dyn Fn(&str) -> Vec<String>) -> String {
+    let endings = [": command not found", ": not found", ": No such file or directory"];
+    let Some(name) = subject(stderr, &endings) else {
+        return "a command in it was not found".into();
+    };
+    if name.contains('/') {
+        return format!("there is no {name}, or the interpreter that its first line names is missing");
+    }
+    match near(name).as_slice() {
+        [] => format!("command not found: {name} (no program of that name on PATH)"),
+        near => format!("command not found: {name} (close matches on PATH: {})", near.join(", ")),
+    }
+}
+
+/// What the last complaint with one of these endings speaks of.
+fn subject<'a>(stderr: &'a str, endings: &[&str]) -> Option<&'a str> {
+    stderr.lines().rev().find_map(|line| {
+        let said = endings.iter().find_map(|ending| line.find(ending).and_then(|at| line.get(..at)))?;
+        let last = said.rsplit(": ").next()?.rsplit(' ').next()?;
+        Some(last.trim_matches(['‘', '’', '\'', '"'])).filter(|name| !name.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(name: &str) -> Vec<String> {
+        if name == "gti" { vec!["git".into(), "gtk".into()] } else { Vec::new() }
+    }
+
+    #[test]
+    fn an_exit_code_and_what_was_printed_make_a_reason() {
+        let terminal = "it wants a terminal, which there is none of here; look for an option to run without one (exit code 1)";
+        for (code, stderr, reason) in [
+            (
+                127,
+                "bash: line 1: gti: command not found\n",
+                "command not found: gti (close matches on PATH: git, gtk)",
+            ),
+            (127, "sh: 1: xyzzy: not found\n", "command not found: xyzzy (no program of that name on PATH)"),
+            (
+                127,
+                "env: ‘gti’: No such file or directory\n",
+                "command not found: gti (close matches on PATH: git, gtk)",
+            ),
+            (
+                127,
+                "timeout: failed to run command ‘xyzzy’: No such file or directory\n",
+                "command not found: xyzzy (no program of that name on PATH)",
+            ),
+            (
+                127,
+                "bash: line 1: ./run.sh: No such file or directory\n",
+                "there is no ./run.sh, or the interpreter that its first line names is missing",
+            ),
+            (127, "", "a command in it was not found"),
+            (
+                126,
+                "bash: line 1: ./run.sh: Permission denied\n",
+                "\"./run.sh\" was found but cannot be executed; check its mode (chmod +x) or name its interpreter",
+            ),
+            (
+                1,
+                "bash: line 1: cd: /no where: No such file or directory\n",
+                "directory does not exist: /no where",
+            ),
+            (2, "sh: 1: cd: can't cd to /nowhere\n", "directory does not exist: /nowhere"),
+            (1, "the input device is not a TTY\n", terminal),
+            (1, "sudo: a terminal is required to read the password\n", terminal),
+            (139, "", "a command in it was ended by SIGSEGV"),
+            (
+                137,
+                "",
+                "a command in it was ended by SIGKILL, which Runward did not send; most often the system ran out of memory",
+            ),
+        ] {
+            assert_eq!(exited(code, stderr, &near).as_deref(), Some(reason), "{code} {stderr}");
+        }
+        assert_eq!(exited(1, "error: tests failed\n", &near), None);
+        assert_eq!(exited(128, "", &near), None);
+    }
+}
