@@ -37,13 +37,10 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         stderr: Captured::default(),
         output_note: None,
     }
-<<<<<<< working
 }
 
 fn encode(tool: &Tool, view: &View) -> Reply {
     (tool.encode)(&Seen { view, limits: &LIMITS, near: &|_| Vec::new() })
-=======
->>>>>>> output
 }
 
 #[test]

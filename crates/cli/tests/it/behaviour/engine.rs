@@ -34,6 +34,9 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         shutdown_grace: Duration::from_millis(20),
         drain_grace: Duration::from_millis(250),
         limits: runward_model::Limits::default(),
+        trail: None,
+        redact: true,
+        secrets: Vec::new(),
         max_sessions: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
