@@ -15,6 +15,10 @@ use crate::{Error, Hash};
 /// How long a writer waits for the other writers of the same file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long the write-ahead log grows before it is folded into the file, in pages of 4 KiB. Folding waits for the
+/// disk, and at this length it happens to one record in some hundreds.
+const LOG_PAGES: u32 = 4_000;
+
 /// The format of files written here, kept in `user_version`.
 const FORMAT: i32 = 1;
 
@@ -85,6 +89,7 @@ impl File {
         };
         connection.pragma_update(None, "synchronous", synchronous).map_err(failed)?;
         connection.pragma_update(None, "trusted_schema", "OFF").map_err(failed)?;
+        connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
         Ok(File { connection, identity })
     }
 

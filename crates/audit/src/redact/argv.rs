@@ -29,31 +29,74 @@ enum Place {
     Login,
 }
 
-/// The words with everything taken out that looks like a secret.
+/// The words with everything taken out that looks like a secret. Takes time linear in their length.
 pub fn redact_argv(words: &[String]) -> Vec<String> {
-    let mut clean = Vec::with_capacity(words.len());
-    let mut before: &[String] = &[];
-    for (at, word) in words.iter().enumerate() {
-        clean.push(redact_word(before, word));
-        before = words.get(..=at).unwrap_or_default();
-    }
-    clean
+    let mut before = Before::default();
+    words
+        .iter()
+        .map(|word| {
+            let clean = before.redact(word);
+            before.note(word);
+            clean
+        })
+        .collect()
 }
 
-fn redact_word(before: &[String], word: &str) -> String {
-    if !word.starts_with('-')
-        && before.last().is_some_and(|last| is_secret_option(last) || takes_secret(before, last))
-    {
-        return MARK.to_owned();
-    }
-    if let Some(option) = joined_secret(before, word) {
-        return format!("{option}{MARK}");
-    }
-    match word.split_once('=') {
-        Some((name, value)) if is_secret_option(name) || is_assignment(name, value) => {
-            format!("{name}={MARK}")
+/// What the words so far say of the next. A program counts wherever its name stands, so that wrappers need no list.
+#[derive(Default)]
+struct Before<'a> {
+    last: &'a str,
+    special: Vec<(&'static str, Place)>,
+    has_login: bool,
+    has_curl: bool,
+}
+
+impl<'a> Before<'a> {
+    fn note(&mut self, word: &'a str) {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        for (program, option, place) in SPECIAL {
+            if name.starts_with(program) && !self.special.contains(&(option, *place)) {
+                self.special.push((option, *place));
+            }
         }
-        _ => redact_user(before, word).unwrap_or_else(|| redact_command(word).into_owned()),
+        self.has_login |= word == "login";
+        self.has_curl |= name == "curl";
+        self.last = word;
+    }
+
+    fn redact(&self, word: &str) -> String {
+        if !word.starts_with('-') && (is_secret_option(self.last) || self.takes_secret()) {
+            return MARK.to_owned();
+        }
+        if let Some(option) = self.joined_secret(word) {
+            return format!("{option}{MARK}");
+        }
+        match word.split_once('=') {
+            Some((name, value)) if is_secret_option(name) || is_assignment(name, value) => {
+                format!("{name}={MARK}")
+            }
+            _ => self.redact_user(word).unwrap_or_else(|| redact_command(word).into_owned()),
+        }
+    }
+
+    fn special(&self) -> impl Iterator<Item = (&'static str, Place)> {
+        self.special.iter().copied().filter(|(_, place)| *place != Place::Login || self.has_login)
+    }
+
+    fn takes_secret(&self) -> bool {
+        self.special().any(|(option, place)| option == self.last && place != Place::Joined)
+    }
+
+    fn joined_secret(&self, word: &str) -> Option<&'static str> {
+        let mut options = self.special().map(|(option, _)| option);
+        options.find(|option| word.len() > option.len() && word.starts_with(option))
+    }
+
+    /// `curl -u user:password`.
+    fn redact_user(&self, word: &str) -> Option<String> {
+        let is_user = matches!(self.last, "-u" | "-U" | "--user" | "--proxy-user");
+        let (user, _) = word.split_once(':').filter(|_| is_user && self.has_curl)?;
+        Some(format!("{user}:{MARK}"))
     }
 }
 
@@ -65,38 +108,6 @@ fn is_secret_option(word: &str) -> bool {
 /// A value that reads as a script is left to the reader of text: `TOKEN=x; rm` must show its second half.
 fn is_assignment(name: &str, value: &str) -> bool {
     looks_secret(name) && !value.contains([';', '|', '&', '\n', '`', '$', '('])
-}
-
-fn takes_secret(before: &[String], option: &str) -> bool {
-    special(before).any(|(known, place)| known == option && place != Place::Joined)
-}
-
-fn joined_secret(before: &[String], word: &str) -> Option<&'static str> {
-    special(before)
-        .map(|(option, _)| option)
-        .find(|option| word.len() > option.len() && word.starts_with(option))
-}
-
-/// What is special about the program that these words start, wherever among them its name stands.
-fn special(before: &[String]) -> impl Iterator<Item = (&'static str, Place)> {
-    let names = |program: &str| before.iter().any(|word| base_name(word).starts_with(program));
-    let found = SPECIAL.iter().filter(move |(program, _, _)| names(program));
-    let login = before.iter().any(|word| word == "login");
-    found
-        .filter(move |(_, _, place)| *place != Place::Login || login)
-        .map(|(_, option, place)| (*option, *place))
-}
-
-/// `curl -u user:password`.
-fn redact_user(before: &[String], word: &str) -> Option<String> {
-    let is_user = |option: &String| matches!(option.as_str(), "-u" | "-U" | "--user" | "--proxy-user");
-    before.last().filter(|last| is_user(last))?;
-    before.iter().find(|word| base_name(word) == "curl")?;
-    word.split_once(':').map(|(user, _)| format!("{user}:{MARK}"))
-}
-
-fn base_name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
 }
 
 #[cfg(test)]

@@ -85,12 +85,12 @@ pub fn looks_secret(name: &str) -> bool {
 
 /// The text with everything taken out that looks like a secret. Takes time linear in its length.
 pub fn redact_command(text: &str) -> Cow<'_, str> {
-    static READY: LazyLock<Ready> = LazyLock::new(Ready::new);
+    static READY: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(rules);
     let mut clean = Cow::Borrowed(text);
-    if !READY.any.is_match(text) {
+    if !holds_secrets(text) {
         return clean;
     }
-    for (pattern, instead) in &READY.rules {
+    for (pattern, instead) in &*READY {
         if let Cow::Owned(changed) = pattern.replace_all(&clean, *instead) {
             clean = Cow::Owned(changed);
         }
@@ -98,22 +98,21 @@ pub fn redact_command(text: &str) -> Cow<'_, str> {
     clean
 }
 
-/// The rules, compiled; most commands hold nothing secret and are passed over by `any` at once.
-struct Ready {
-    any: RegexSet,
-    rules: Vec<(Regex, &'static str)>,
+/// Most commands hold nothing secret; one look tells, and the rules are not even compiled for it.
+#[expect(
+    clippy::expect_used,
+    reason = "the patterns are constants, and every test of this module compiles them"
+)]
+fn holds_secrets(text: &str) -> bool {
+    static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
+        let patterns = RULES.iter().map(|(pattern, _)| spelled_out(pattern));
+        RegexSet::new(patterns).expect("a constant pattern")
+    });
+    ANY.is_match(text)
 }
 
-impl Ready {
-    #[expect(
-        clippy::expect_used,
-        reason = "the patterns are constants, and every test of this module compiles them"
-    )]
-    fn new() -> Self {
-        let patterns = RULES.iter().map(|(pattern, _)| spelled_out(pattern));
-        let rules = RULES.iter().map(|(pattern, instead)| (compile(&spelled_out(pattern)), *instead));
-        Ready { any: RegexSet::new(patterns).expect("a constant pattern"), rules: rules.collect() }
-    }
+fn rules() -> Vec<(Regex, &'static str)> {
+    RULES.iter().map(|(pattern, instead)| (compile(&spelled_out(pattern)), *instead)).collect()
 }
 
 /// Word boundaries count ASCII letters only, which keeps text in any language on the fast path.
