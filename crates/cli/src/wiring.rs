@@ -6,7 +6,7 @@ use std::sync::Arc;
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
 use runward_engine::{Engine, OutputSettings};
-use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, SearchPath};
+use runward_policy::{EnvironmentRules, Glob, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_server::{HttpSettings, Token};
 
@@ -20,12 +20,10 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// An engine for this configuration; it starts nothing by itself.
 pub(crate) fn engine(config: &Config) -> Engine {
-    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
-    let path = SearchPath::new(&path);
-    let environment = environment(std::env::vars_os(), &path.to_variable(), &config.shell_tool);
-    let allowlist = Allowlist::parse(&config.policy.allowed_commands.join(","));
+    let policy = policy(config);
+    let environment = environment(std::env::vars_os(), &policy.path().to_variable(), &config.shell_tool);
     let settings = runward_engine::Settings {
-        policy: Policy::new(allowlist, path).with_environment(environment_rules(&config.shell_tool)),
+        policy,
         cwd_roots: config.policy.cwd_roots.clone(),
         allowed_directories: config.shell_tool.allowed_directories.clone(),
         log_commands: config.shell_tool.log_commands,
@@ -45,6 +43,14 @@ pub(crate) fn engine(config: &Config) -> Engine {
         settings,
         RunnerProgram { containment: config.containment, ..RunnerProgram::default() },
     )
+}
+
+/// The operator's rules, with names looked up where this program looks them up.
+pub(crate) fn policy(config: &Config) -> Policy {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    Policy::new(config.rules.allowlist.clone(), SearchPath::new(&path))
+        .with_rules(config.rules.rules.clone())
+        .with_environment(environment_rules(&config.shell_tool))
 }
 
 /// The trail that every call is written to, unless the settings want none. Nothing is opened or made yet.
@@ -99,7 +105,7 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
 
 /// A server that refuses everything is most likely one that was not told what to allow.
 pub(crate) fn warn_if_nothing_may_run(config: &Config) {
-    if config.policy.allowed_commands.is_empty() {
+    if !policy(config).allows_something() {
         tracing::warn!("no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat");
     }
 }

@@ -9,6 +9,8 @@ mod error;
 mod file;
 mod origin;
 mod read;
+mod rule;
+mod rules;
 mod sections;
 mod settings;
 mod shell_tool;
@@ -23,16 +25,18 @@ pub(crate) use audit::{Audit, Place};
 use environment::Variables;
 pub(crate) use error::Error;
 pub(crate) use origin::Origin;
+use rules::RuleBook;
 use runward_model::Containment;
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
 
 /// What the program is told, checked; nothing in it is optional.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Config {
     /// The tools to offer; empty offers all.
     pub(crate) tools: Vec<String>,
     pub(crate) policy: Policy,
+    pub(crate) rules: RuleBook,
     pub(crate) shell_tool: ShellTool,
     pub(crate) limits: Limits,
     pub(crate) http: Http,
@@ -49,10 +53,9 @@ pub(crate) struct Config {
     pub(crate) log: Log,
 }
 
-/// What may run, and where.
+/// Where commands may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Policy {
-    pub(crate) allowed_commands: Vec<String>,
     /// As written: they are resolved for each call, so that one that vanishes refuses the call.
     pub(crate) cwd_roots: Vec<PathBuf>,
 }
@@ -149,7 +152,8 @@ mod tests {
         assert_eq!(config.limits.max_timeout, Duration::from_mins(10));
         assert_eq!(config.limits.output, 1 << 20);
         assert_eq!(config.http.bind, "127.0.0.1:8000".parse().unwrap());
-        assert_eq!(config.policy, Policy { allowed_commands: vec![], cwd_roots: vec![] });
+        assert_eq!(config.policy, Policy { cwd_roots: vec![] });
+        assert!(config.rules.allowlist.entries().is_empty());
     }
 
     #[test]
@@ -160,7 +164,8 @@ mod tests {
         let empty = ["ALLOWED_COMMANDS", "ALLOWED_CWD_ROOTS", "RUNWARD_LIMITS_OUTPUT"];
         settings.apply_environment(&empty.map(|name| (name.into(), " ,".into())).into()).unwrap();
         let config = Config::read(&mut settings).unwrap();
-        assert_eq!(config.policy, Policy { allowed_commands: vec![], cwd_roots: vec!["/srv".into()] });
+        assert_eq!(config.policy, Policy { cwd_roots: vec!["/srv".into()] });
+        assert!(config.rules.allowlist.entries().is_empty());
     }
 
     #[test]

@@ -27,6 +27,26 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
+    /// Which layer it is of; later ones win.
+    pub(crate) const fn layer(&self) -> u8 {
+        match self {
+            Origin::Default { .. } => 0,
+            Origin::File { .. } => 1,
+            Origin::Variable(_) => 2,
+            Origin::Flag(_) => 3,
+        }
+    }
+
+    /// Where to look for it: file and line, variable, or flag.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Origin::Default { key } => key.clone(),
+            Origin::File { path, line, .. } => format!("{}:{line}", path.display()),
+            Origin::Variable(name) => name.clone(),
+            Origin::Flag(name) => (*name).to_owned(),
+        }
+    }
+
     /// Whether nobody chose the value.
     pub(crate) const fn is_default(&self) -> bool {
         matches!(self, Origin::Default { .. })

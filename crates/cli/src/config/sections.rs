@@ -8,6 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::error::Error;
 use super::origin::Origin;
+use super::rules::RuleBook;
 use super::settings::Settings;
 use super::{Audit, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, ShellTool, units};
 
@@ -21,6 +22,7 @@ impl Config {
         Ok(Config {
             tools: read_tools(settings)?,
             policy: Policy::read(settings)?,
+            rules: RuleBook::read(settings)?,
             shell_tool: ShellTool::read(settings)?,
             limits: Limits::read(settings)?,
             http: Http::read(settings)?,
@@ -37,13 +39,8 @@ impl Config {
 
 impl Policy {
     fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let (allowed_commands, origin) = settings.list("policy.allowed_commands")?;
-        if let Some(entry) = allowed_commands.iter().find(|entry| entry.contains(',')) {
-            let what = format!("{entry:?} holds a comma; write one command an entry");
-            return Err(Error::setting(&origin, what));
-        }
         let (cwd_roots, _) = settings.list("policy.cwd_roots")?;
-        Ok(Policy { allowed_commands, cwd_roots: cwd_roots.into_iter().map(PathBuf::from).collect() })
+        Ok(Policy { cwd_roots: cwd_roots.into_iter().map(PathBuf::from).collect() })
     }
 }
 

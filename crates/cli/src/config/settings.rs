@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::environment::{Variables, empty_counts, refuse_misspelt, variable};
 use super::error::Error;
 use super::origin::Origin;
+use super::rule::{self, Rule};
 use super::value::Value;
 
 /// The reference: every setting that exists, its kind and its default.
@@ -19,7 +20,11 @@ const SECONDS: [&str; 2] = ["shell_tool.default_timeout", "shell_tool.max_timeou
 
 /// Every setting by its key, such as `limits.output`, with the value that won so far.
 #[derive(Debug)]
-pub(crate) struct Settings(BTreeMap<String, Setting>);
+pub(crate) struct Settings {
+    known: BTreeMap<String, Setting>,
+    /// The rules of the file, which have no defaults.
+    rules: Vec<Rule>,
+}
 
 /// A value and where it came from.
 #[derive(Clone, Debug)]
@@ -32,7 +37,7 @@ impl Settings {
     /// The first layer.
     pub(crate) fn defaults() -> Result<Self, Error> {
         let document = parse(DEFAULTS, Path::new("config/default.toml"))?;
-        let mut settings = Settings(BTreeMap::new());
+        let mut settings = Settings { known: BTreeMap::new(), rules: Vec::new() };
         settings.collect_defaults(document.get_ref(), "")?;
         Ok(settings)
     }
@@ -47,7 +52,7 @@ impl Settings {
             let origin = Origin::Default { key: key.clone() };
             let value =
                 Value::from_toml(value.get_ref(), None).map_err(|what| Error::setting(&origin, what))?;
-            self.0.insert(key, Setting { value, origin });
+            self.known.insert(key, Setting { value, origin });
         }
         Ok(())
     }
@@ -62,7 +67,11 @@ impl Settings {
         for (name, value) in table {
             let key = key_in(section, name.get_ref());
             let origin = source.origin(name.span().start, &key);
-            if let Some(setting) = self.0.get_mut(&key) {
+            if key == "rule" {
+                self.rules = rule::read(value.get_ref(), source, &origin)?;
+                continue;
+            }
+            if let Some(setting) = self.known.get_mut(&key) {
                 let read = if SECONDS.contains(&key.as_str()) {
                     Value::from_toml_seconds(value.get_ref(), &setting.value)
                 } else {
@@ -85,8 +94,8 @@ impl Settings {
 
     /// The third layer: variables of the environment.
     pub(crate) fn apply_environment(&mut self, variables: &Variables) -> Result<(), Error> {
-        refuse_misspelt(variables, self.0.keys().map(String::as_str))?;
-        for (key, setting) in &mut self.0 {
+        refuse_misspelt(variables, self.known.keys().map(String::as_str))?;
+        for (key, setting) in &mut self.known {
             let name = variable(key);
             let Some(text) = variables.get(OsStr::new(&name)) else { continue };
             let origin = Origin::Variable(name);
@@ -101,7 +110,7 @@ impl Settings {
     /// The last layer: one flag of the command line.
     pub(crate) fn apply_flag(&mut self, flag: &'static str, key: &str, text: &str) -> Result<(), Error> {
         let origin = Origin::Flag(flag);
-        match self.0.get_mut(key) {
+        match self.known.get_mut(key) {
             Some(setting) => setting.replace(text, origin),
             None => Err(Error::setting(&origin, self.unknown(key))),
         }
@@ -110,33 +119,45 @@ impl Settings {
     /// Takes a setting out, so that what nobody reads can be seen to remain.
     pub(crate) fn take(&mut self, key: &str) -> Result<Setting, Error> {
         let absent = || Error::setting(&Origin::Default { key: key.into() }, "there is none");
-        self.0.remove(key).ok_or_else(absent)
+        self.known.remove(key).ok_or_else(absent)
+    }
+
+    /// Takes the rules out.
+    pub(crate) fn take_rules(&mut self) -> Vec<Rule> {
+        std::mem::take(&mut self.rules)
     }
 
     /// The settings that are left.
     #[cfg(test)]
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.known.keys().map(String::as_str)
     }
 
     fn is_section(&self, key: &str) -> bool {
-        self.0.keys().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+        self.known.keys().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
     }
 
     fn unknown(&self, key: &str) -> String {
         let near = |known: &&String| strsim::damerau_levenshtein(known, key) <= 2;
-        match self.0.keys().find(near) {
+        match self.known.keys().find(near) {
             Some(meant) => format!("there is no such setting; did you mean {meant}?"),
             None => format!("there is no such setting; there are {}", self.beside(key).join(", ")),
         }
     }
 
-    /// The settings of the same section, or all where there is no such section.
+    /// The settings of the same section, or the names of all sections where there is no such section.
     fn beside(&self, key: &str) -> Vec<&str> {
+        let known = || self.known.keys().map(String::as_str);
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
-        let inside = |known: &&str| known.starts_with(section) && self.is_section(section);
-        let found: Vec<_> = self.0.keys().map(String::as_str).filter(inside).collect();
-        if found.is_empty() { self.0.keys().map(String::as_str).collect() } else { found }
+        if self.is_section(section) {
+            return known().filter(|known| known.starts_with(section)).collect();
+        }
+        let first = |known: &'_ str| known.split('.').next().unwrap_or_default().len();
+        let mut names: Vec<&str> = known().map(|known| known.get(..first(known)).unwrap_or(known)).collect();
+        names.push("rule");
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 }
 
@@ -149,13 +170,14 @@ impl Setting {
 }
 
 /// A file while it is read.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     path: &'a Path,
     text: &'a str,
 }
 
 impl Source<'_> {
-    fn origin(&self, offset: usize, key: &str) -> Origin {
+    /// The place of a key that starts here.
+    pub(super) fn origin(&self, offset: usize, key: &str) -> Origin {
         Origin::File { path: self.path.into(), line: line_at(self.text, offset), key: key.into() }
     }
 }

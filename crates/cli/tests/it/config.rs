@@ -26,7 +26,11 @@ impl File {
     }
 
     fn check(&self) -> Ended {
-        Program::new(&["check", "--config", self.name(), "--", "ls"]).run()
+        self.check_line("ls")
+    }
+
+    fn check_line(&self, line: &str) -> Ended {
+        Program::new(&["check", "--config", self.name(), "--", line]).run()
     }
 
     #[track_caller]
@@ -101,8 +105,13 @@ fn an_unknown_key_is_named_with_file_and_line_and_what_was_meant() {
         "http.tls: there is no such setting; there are http.allowed_hosts, http.allowed_origins, http.bind, http.max_body",
     );
     let ended = File::new("[sandbox]\n").check();
-    let listed = ":1: sandbox: there is no such setting; there are http.allowed_hosts, ";
-    assert!(ended.code == 78 && ended.stderr.contains(listed), "{ended:?}");
+    let (message, names) = ended.stderr.trim_end().split_once("; there are ").unwrap();
+    assert!(ended.code == 78 && message.ends_with(":1: sandbox: there is no such setting"), "{ended:?}");
+    let names: Vec<&str> = names.split(", ").collect();
+    assert!(
+        ["http", "policy", "rule", "shell_tool", "tools"].iter().all(|name| names.contains(name)),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -192,4 +201,28 @@ fn starting_makes_no_files() {
         assert_eq!(ended.code, code, "{ended:?}");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }
+}
+
+#[test]
+fn a_wrong_rule_stops_the_start_and_names_file_line_and_example() {
+    File::new("[shell_tool]\nblocked_patterns = [\"ok\", \"(\"]\n")
+        .refused(2, "shell_tool.blocked_patterns: \"(\" is no regular expression: unclosed group");
+    let rule = "[[rule]]\npattern = [\"git\", [\"push\", \"fetch\"]]\ndecision = \"deny\"\n";
+    File::new(&format!("{rule}match = [\"git status\"]\n")).refused(
+        4,
+        "rule.match: the example \"git status\" should match this rule and does not; change the rule or the example",
+    );
+    File::new(&format!("{rule}not_match = [\"git push\"]\n")).refused(
+        4,
+        "rule.not_match: the example \"git push\" should not match this rule and does; change the rule or the example",
+    );
+}
+
+#[test]
+fn blocked_commands_hold_for_every_line_that_the_program_is_asked_about() {
+    let file = File::new("[shell_tool]\nallowed_commands = [\"*\"]\nblocked_commands = [\"rm -rf\"]\n");
+    assert_eq!(file.check().code, 0);
+    let ended = file.check_line("ls; sh -c 'env rm -fr x'");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stdout.contains("\"rm -rf\" is blocked by blocked_commands"), "{}", ended.stdout);
 }

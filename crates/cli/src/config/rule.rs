@@ -1,0 +1,125 @@
+//! `[[rule]]`: the only tables of which there may be several.
+
+use runward_model::Decision;
+use runward_policy::PrefixRule;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::Error;
+use super::origin::Origin;
+use super::settings::Source;
+
+/// A rule whose examples were checked, and where it stands.
+pub(crate) type Rule = PrefixRule;
+
+const KEYS: [&str; 5] = ["pattern", "decision", "justification", "match", "not_match"];
+const HOW: &str =
+    "write [[rule]] on a line of its own and below it pattern = [\"git\", \"push\"] and decision = \"deny\"";
+
+/// A rule as it is written, with the place of each part.
+#[derive(Default)]
+struct Written {
+    pattern: Option<(Vec<Vec<String>>, Origin)>,
+    decision: Option<Decision>,
+    justification: String,
+    /// Examples, where they stand, and whether the rule has to be about them.
+    examples: Vec<(String, Origin, bool)>,
+}
+
+/// Reads every rule of a file.
+pub(super) fn read(value: &DeValue<'_>, source: &Source<'_>, origin: &Origin) -> Result<Vec<Rule>, Error> {
+    let DeValue::Array(items) = value else { return Err(Error::setting(origin, HOW)) };
+    items.iter().map(|item| one(item, source)).collect()
+}
+
+fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<Rule, Error> {
+    let here = source.origin(item.span().start, "rule");
+    let DeValue::Table(table) = item.get_ref() else { return Err(Error::setting(&here, HOW)) };
+    let written = written(table, source)?;
+    let missing = |key: &str| Error::setting(&here, format!("a rule needs {key}; {HOW}"));
+    let (pattern, place) = written.pattern.ok_or_else(|| missing("pattern"))?;
+    let decision = written.decision.ok_or_else(|| missing("decision"))?;
+    let rule = PrefixRule::new(pattern, decision, written.justification, here.place())
+        .map_err(|what| Error::setting(&place, what))?;
+    for (example, place, wanted) in &written.examples {
+        check(&rule, example, place, *wanted)?;
+    }
+    Ok(rule)
+}
+
+fn written(table: &DeTable<'_>, source: &Source<'_>) -> Result<Written, Error> {
+    let mut written = Written::default();
+    for (name, value) in table {
+        let name_text = name.get_ref().as_ref();
+        let origin = source.origin(name.span().start, &format!("rule.{name_text}"));
+        let wrong = |what: &str| Error::setting(&origin, what);
+        match name_text {
+            "pattern" => {
+                let pattern = parts(value.get_ref()).ok_or_else(|| {
+                    wrong(
+                        "expected words, or lists of alternatives, such as [\"git\", [\"push\", \"fetch\"]]",
+                    )
+                })?;
+                written.pattern = Some((pattern, origin));
+            }
+            "decision" => {
+                let decision = decision(value.get_ref());
+                written.decision =
+                    Some(decision.ok_or_else(|| wrong("expected \"allow\", \"ask\" or \"deny\""))?);
+            }
+            "justification" => {
+                let text = value.get_ref().as_str().ok_or_else(|| wrong("expected text in quotes"))?;
+                text.clone_into(&mut written.justification);
+            }
+            "match" | "not_match" => {
+                let found = examples(value.get_ref(), source, &format!("rule.{name_text}"));
+                let found = found
+                    .ok_or_else(|| wrong("expected a list of commands, such as [\"git push origin\"]"))?;
+                let wanted = name_text == "match";
+                written.examples.extend(found.into_iter().map(|(text, place)| (text, place, wanted)));
+            }
+            _ => {
+                return Err(wrong(&format!("there is no such key in a rule; there are {}", KEYS.join(", "))));
+            }
+        }
+    }
+    Ok(written)
+}
+
+fn parts(value: &DeValue<'_>) -> Option<Vec<Vec<String>>> {
+    let part = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+        DeValue::String(word) => Some(vec![word.to_string()]),
+        other => words(other),
+    };
+    value.as_array()?.iter().map(part).collect()
+}
+
+fn words(value: &DeValue<'_>) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
+}
+
+fn decision(value: &DeValue<'_>) -> Option<Decision> {
+    match value.as_str()? {
+        "allow" => Some(Decision::Allow),
+        "ask" => Some(Decision::Ask),
+        "deny" => Some(Decision::Deny),
+        _ => None,
+    }
+}
+
+fn examples(value: &DeValue<'_>, source: &Source<'_>, key: &str) -> Option<Vec<(String, Origin)>> {
+    let example = |item: &Spanned<DeValue<'_>>| {
+        Some((item.get_ref().as_str()?.to_owned(), source.origin(item.span().start, key)))
+    };
+    value.as_array()?.iter().map(example).collect()
+}
+
+fn check(rule: &Rule, example: &str, place: &Origin, wanted: bool) -> Result<(), Error> {
+    let about = rule.is_about(example).map_err(|what| Error::setting(place, what))?;
+    if about == wanted {
+        return Ok(());
+    }
+    let what =
+        if wanted { "should match this rule and does not" } else { "should not match this rule and does" };
+    Err(Error::setting(place, format!("the example {example:?} {what}; change the rule or the example")))
+}
