@@ -19,6 +19,7 @@ mod resolve;
 mod screen;
 mod session;
 mod settings;
+mod shell;
 mod streams;
 mod supervise;
 mod waiting;

@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags};
 
 use crate::Settings;
 use crate::cwd::{self, Cwd};
+use crate::shell;
 
 /// What would run.
 #[derive(Debug)]
@@ -41,10 +42,11 @@ pub(crate) fn resolve(
     )?;
     let argv = match &reading {
         Reading::Plain(Argv { file, args }) => [std::slice::from_ref(file), args].concat(),
-        Reading::Script(script) => ["bash", "-c", "--", script.source()].map(str::to_owned).to_vec(),
+        Reading::Script(script) => {
+            [shell::name(settings.policy.path()), "-c", "--", script.source()].map(str::to_owned).to_vec()
+        }
     };
-    let program =
-        argv.first().map_or(Err(Refusal::Empty), |name| find(name, &cwd.path, settings.policy.path()));
+    let program = program(&reading, &argv, &cwd.path, settings.policy.path());
     let env = environment(settings, &reading, given, &cwd.path);
     Ok(Resolved { reading, program, argv, cwd, env })
 }
@@ -52,6 +54,14 @@ pub(crate) fn resolve(
 /// What the policy says of exactly what would run.
 pub(crate) fn judge(resolved: &Resolved, settings: &Settings) -> Verdict {
     settings.policy.judge(&resolved.reading, &resolved.cwd.path)
+}
+
+fn program(reading: &Reading, argv: &[String], cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
+    let name = argv.first().ok_or(Refusal::Empty)?;
+    if let (Reading::Script(script), "sh") = (reading, name.as_str()) {
+        shell::reads_alike(script.source())?;
+    }
+    find(name, cwd, path)
 }
 
 /// A name is looked up on the server's search path; anything with a slash is a path, relative to the directory.

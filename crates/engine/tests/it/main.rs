@@ -8,4 +8,5 @@ mod limits;
 mod output;
 mod recording;
 mod setup;
+mod shells;
 mod usage;
