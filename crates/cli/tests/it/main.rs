@@ -12,3 +12,4 @@ mod mcp;
 mod program;
 mod reply;
 mod serve;
+mod shell;
