@@ -1,6 +1,10 @@
 //! The command line.
 
+mod audit;
+
 use std::path::PathBuf;
+
+pub(crate) use audit::{Audit, Export, List, Show, Verify};
 
 use clap::{Args as ClapArgs, Parser};
 
@@ -41,6 +45,9 @@ pub(crate) enum Subcommand {
     /// Say whether a command may run and why; nothing is executed
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
     Check(Check),
+    /// Read the record of every call
+    #[command(subcommand, after_help = help::audit())]
+    Audit(Audit),
 }
 
 /// What `stdio` takes.

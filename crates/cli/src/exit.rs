@@ -12,8 +12,8 @@ use crate::config::{Error, Origin};
 pub(crate) enum Exit {
     /// It did what was asked.
     Success = 0,
-    /// `check` was asked about a command that may not run.
-    Denied = 1,
+    /// The answer is no: the command may not run, the trail is broken, there is no such call.
+    No = 1,
     /// The command line of `runward` itself is wrong. `clap` exits with the same number.
     Usage = 2,
     /// Something failed that is no matter of configuration.
@@ -24,10 +24,13 @@ pub(crate) enum Exit {
 
 /// Every way to end, for `--help`.
 const TABLE: [(Exit, &str); 5] = [
-    (Exit::Success, "done; for `check`, the command is allowed"),
-    (Exit::Denied, "`check` only: the command is not allowed"),
+    (Exit::Success, "done; for `check`, the command is allowed; for `audit verify`, the trail is whole"),
+    (Exit::No, "`check`: the command is not allowed; `audit`: the trail is broken, or has no such call"),
     (Exit::Usage, "a flag or an argument of runward itself is wrong"),
-    (Exit::Failed, "the server could not start or had to stop; standard error says why"),
+    (
+        Exit::Failed,
+        "the server could not start or go on, or the trail cannot be read; standard error says why",
+    ),
     (Exit::Config, "a setting is wrong; standard error names the file, line and key"),
 ];
 

@@ -65,6 +65,39 @@ Examples:
   ALLOWED_COMMANDS=ls,cat runward check -- 'ls -l | cat'
   ALLOWED_COMMANDS=ls runward check --json -- ls '*.txt'";
 
+/// Below the subcommands of `audit`.
+const AUDIT: &str = "\
+Every call, run or refused, is recorded before anything runs and again when it ends. Each record \
+holds the hash of the one before it, so that tampering shows. Secrets are left out. The trail is \
+runward/audit.db in the XDG state directory, unless RUNWARD_AUDIT_PATH or a file says otherwise.
+
+Examples:
+  runward audit list --since 2h --denied
+  runward audit list --json --grep 'git push' | jq -r .command
+  runward audit verify
+";
+
+/// Below the options of `audit list`.
+pub(crate) const AUDIT_LIST: &str = "\
+EXIT is the exit code or the signal; open while the command runs, lost when its server did not \
+live to see the end. Control characters are shown escaped.";
+
+/// Below the options of `audit verify`.
+pub(crate) const AUDIT_VERIFY: &str = "\
+Exits 0 when every record is as it was written, 1 when one was edited, removed, added or reordered, \
+and says which. Whoever may write to the file can also rewrite all of it: keep the head elsewhere \
+and compare.";
+
+/// Below the options of `audit export`.
+pub(crate) const AUDIT_EXPORT: &str = "\
+A line holds number, prev, hash and body. The hash is SHA-256 over prev (32 bytes), number (8 bytes, \
+big-endian) and the body exactly as it stands in the line.";
+
+/// Below the subcommands of `audit`.
+pub(crate) fn audit() -> String {
+    format!("{AUDIT}\n{}", Exit::table())
+}
+
 /// Below the options of `runward` itself.
 pub(crate) fn first_steps() -> String {
     format!("{FIRST_STEPS}\n{}", Exit::table())

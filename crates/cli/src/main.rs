@@ -6,6 +6,7 @@ mod exit;
 mod help;
 mod inheritance;
 mod log;
+mod printable;
 mod secrets;
 mod state;
 mod subcommand;

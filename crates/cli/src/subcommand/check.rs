@@ -8,6 +8,7 @@ use runward_model::{Argv, Decision, Judged, Refusal, Verdict, Work};
 use crate::args::{Check, Common};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::printable::printable;
 use crate::wiring;
 
 /// Prints the verdict; the exit code says it too.
@@ -18,7 +19,7 @@ pub(crate) fn run(args: Check, common: &Common) -> anyhow::Result<Exit> {
     let verdict = engine.check(&work(args.command), args.cwd.as_deref()).unwrap_or_else(as_verdict);
     let text = if args.json { serde_json::to_string_pretty(&verdict)? + "\n" } else { told(&verdict) };
     io::stdout().write_all(text.as_bytes())?;
-    Ok(if verdict.decision == Decision::Allow { Exit::Success } else { Exit::Denied })
+    Ok(if verdict.decision == Decision::Allow { Exit::Success } else { Exit::No })
 }
 
 /// One argument is a command line; several are a program and its arguments.
@@ -37,10 +38,23 @@ fn as_verdict(refusal: Refusal) -> Verdict {
 
 fn told(verdict: &Verdict) -> String {
     let mut text = format!("{}: {}\n", name(verdict.decision), printable(&verdict.reason));
+    if let Some(rule) = &verdict.rule {
+        let _ = writeln!(text, "rule: {}", printable(rule));
+    }
     for command in &verdict.commands {
         tell_command(&mut text, command);
     }
+    if let Some(suggest) = &verdict.suggest {
+        tell_suggestion(&mut text, suggest);
+    }
     text
+}
+
+fn tell_suggestion(text: &mut String, suggest: &str) {
+    text.push_str("\nThe narrowest rule that would allow it, for the settings file:\n\n");
+    for line in suggest.lines() {
+        let _ = writeln!(text, "{}{}", if line.is_empty() { "" } else { "    " }, printable(line));
+    }
 }
 
 fn tell_command(text: &mut String, command: &Judged) {
@@ -50,6 +64,9 @@ fn tell_command(text: &mut String, command: &Judged) {
         let _ = writeln!(text, "           program: {}", printable(&program.display().to_string()));
     }
     let _ = writeln!(text, "           reason: {}", printable(&command.reason));
+    if let Some(rule) = &command.rule {
+        let _ = writeln!(text, "           rule: {}", printable(rule));
+    }
 }
 
 const fn name(decision: Decision) -> &'static str {
@@ -64,15 +81,6 @@ const fn name(decision: Decision) -> &'static str {
 fn shown(word: &str) -> String {
     let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c.is_control());
     if plain { word.to_owned() } else { format!("{word:?}") }
-}
-
-/// A command line may come from anybody: what it holds must not steer the terminal.
-fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() { printable.extend(c.escape_default()) } else { printable.push(c) }
-    }
-    printable
 }
 
 #[cfg(test)]

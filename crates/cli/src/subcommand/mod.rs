@@ -1,5 +1,6 @@
 //! One file a subcommand.
 
+mod audit;
 mod check;
 mod serve;
 mod stdio;
@@ -15,6 +16,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Stdio(stdio)) => stdio::run(&stdio, &args.common),
         Some(Subcommand::Serve(serve)) => serve::run(&serve, &args.common),
         Some(Subcommand::Check(check)) => check::run(check, &args.common),
+        Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
         None => {
             Args::command().print_help()?;
             Ok(Exit::Success)

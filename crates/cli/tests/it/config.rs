@@ -197,7 +197,7 @@ fn starting_makes_no_files() {
     let home = tempfile::tempdir().unwrap();
     for (args, code) in [(&["check", "--", "ls"][..], 1), (&["stdio"], 0)] {
         let program = Program::new(args).env("HOME", home.path()).env("TMPDIR", home.path());
-        let ended = program.current_dir(home.path()).run();
+        let ended = program.env("XDG_STATE_HOME", home.path()).current_dir(home.path()).run();
         assert_eq!(ended.code, code, "{ended:?}");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }

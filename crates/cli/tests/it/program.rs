@@ -4,14 +4,23 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-/// A call of the program: no variables but `PATH`, no configuration file but those of the test.
+/// Where the calls of tests are recorded, so that nobody's own trail has them.
+const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+
+/// A call of the program: no variables but `PATH` and where it keeps its trail, no configuration file but those of the
+/// test.
 pub(crate) struct Program(Command);
 
 impl Program {
     pub(crate) fn new(args: &[&str]) -> Self {
         #[expect(clippy::disallowed_methods, reason = "a test starts the program under test")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_runward"));
-        command.args(args).env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("XDG_STATE_HOME", STATE)
+            .stdin(Stdio::null());
         Program(command)
     }
 
@@ -39,6 +48,14 @@ impl Program {
         let Output { status, stdout, stderr } = self.0.output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ended { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    /// The same with a standard output that nobody reads: its exit code and standard error.
+    pub(crate) fn run_unread(mut self) -> (i32, String) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let Output { status, stderr, .. } = self.0.stdout(writer).output().unwrap();
+        (status.code().unwrap(), String::from_utf8(stderr).unwrap())
     }
 }
 

@@ -1,0 +1,102 @@
+//! `runward audit show`: everything that is recorded of one call.
+
+use std::io::{self, Write};
+
+use runward_audit::{CallId, Closed, Closing, Command, Entry, Judged, Started, Stored, Trail};
+
+use super::{Out, ended, is_missing, nothing_yet, place, words};
+use crate::args::Show;
+use crate::exit::Exit;
+use crate::printable::printable;
+
+/// Writes the records of a call, in order.
+pub(super) fn run(args: &Show, trail: &Trail, mut out: Out) -> anyhow::Result<Exit> {
+    if is_missing(trail) {
+        eprintln!("runward: {}", nothing_yet(trail));
+        return Ok(Exit::No);
+    }
+    let records = trail.show(&CallId::from(args.call.as_str()))?;
+    if records.is_empty() {
+        eprintln!("runward: no call {} at {}", printable(&args.call), place(trail));
+        return Ok(Exit::No);
+    }
+    if args.json {
+        trail.export(args.filter(), &mut out)?;
+    } else {
+        records.iter().try_for_each(|stored| tell(&mut out, stored))?;
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+fn tell(out: &mut Out, stored: &Stored) -> anyhow::Result<()> {
+    let record = stored.record()?;
+    let phase = match &record.entry {
+        Entry::Judged(_) => "judged",
+        Entry::Started(_) => "started",
+        Entry::Closed(_) => "closed",
+    };
+    writeln!(out, "record {}: {phase} at {}", stored.number, record.time)?;
+    match &record.entry {
+        Entry::Judged(judged) => tell_judged(out, judged)?,
+        Entry::Started(started) => tell_started(out, started)?,
+        Entry::Closed(closed) => tell_closed(out, closed)?,
+    }
+    field(out, "server", &format!("process {}", record.server.pid))?;
+    field(out, "hash", &stored.hash.to_string())?;
+    Ok(())
+}
+
+fn tell_judged(out: &mut Out, judged: &Judged) -> io::Result<()> {
+    field(out, "call", judged.call.as_str())?;
+    field(out, "door", &judged.door)?;
+    if let Some(client) = &judged.client {
+        field(out, "client", &format!("{} {}", client.name, client.version))?;
+    }
+    field(out, "principal", &judged.principal)?;
+    field(out, "command", &judged.command)?;
+    for (label, path) in [("program", &judged.program), ("directory", &judged.directory)] {
+        if let Some(path) = path {
+            field(out, label, &path.display().to_string())?;
+        }
+    }
+    if !judged.variables.is_empty() {
+        field(out, "variables", &judged.variables.join(", "))?;
+    }
+    if let Some(verdict) = &judged.verdict {
+        field(out, "decision", &format!("{}: {}", words::decided(verdict.decision), verdict.reason))?;
+        verdict.rule.iter().try_for_each(|rule| field(out, "rule", rule))?;
+    }
+    judged.commands.iter().try_for_each(|command| tell_command(out, command))
+}
+
+fn tell_command(out: &mut Out, command: &Command) -> io::Result<()> {
+    let decision = words::decided(command.ruling.decision);
+    field(out, decision, &command.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))?;
+    if let Some(program) = &command.program {
+        field(out, "", &format!("program: {}", program.display()))?;
+    }
+    field(out, "", &format!("reason: {}", command.ruling.reason))
+}
+
+/// A word so that its ends can be seen.
+fn quoted(word: &str) -> String {
+    if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word.to_owned() }
+}
+
+fn tell_started(out: &mut Out, started: &Started) -> io::Result<()> {
+    field(out, "session", &started.session.to_string())?;
+    field(out, "process", &started.pid.to_string())
+}
+
+fn tell_closed(out: &mut Out, closed: &Closed) -> io::Result<()> {
+    match &closed.closing {
+        Closing::Ended(ended) => ended::tell(out, ended),
+        Closing::Refused { reason } => field(out, "refused", reason),
+        Closing::Lost => field(out, "lost", "its server did not live to see its end"),
+    }
+}
+
+pub(super) fn field(out: &mut Out, label: &str, value: &str) -> io::Result<()> {
+    writeln!(out, "  {label:<10} {}", printable(value))
+}
