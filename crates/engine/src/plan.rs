@@ -101,11 +101,19 @@ pub(crate) struct Refused {
 fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, PathBuf), Refusal> {
     let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), &request.env, settings)?;
     let verdict = resolve::judge(&resolved, settings);
-    if verdict.decision != Decision::Allow {
-        return Err(Refusal::Denied(verdict));
+    match verdict.decision {
+        Decision::Allow => {}
+        Decision::Ask => return Err(Refusal::Denied(unapproved(verdict))),
+        Decision::Deny => return Err(Refusal::Denied(verdict)),
     }
     let program = resolved.program.clone()?;
     Ok((resolved, verdict, program))
+}
+
+/// Nobody can be asked, so what needs asking does not run.
+fn unapproved(verdict: Verdict) -> Verdict {
+    let reason = format!("{}; nobody is there to ask, so it was not run", verdict.reason);
+    Verdict { reason, ..verdict }
 }
 
 fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {

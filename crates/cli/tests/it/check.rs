@@ -113,3 +113,30 @@ fn without_a_command_or_its_dashes_the_usage_is_shown() {
         assert!(ended.stderr.contains("runward check [OPTIONS] -- 'COMMAND LINE'"), "{ended:?}");
     }
 }
+
+#[test]
+fn a_denial_names_the_command_the_rule_its_place_and_the_narrowest_rule_that_would_allow_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rules.toml");
+    let rules =
+        "[policy]\nallowed_commands = [\"ls\", \"rm\"]\n[shell_tool]\nblocked_commands = [\"rm -rf\"]\n";
+    std::fs::write(&file, rules).unwrap();
+    let name = file.to_str().unwrap();
+    let ask = |args: &[&str]| Program::new(&[&["check", "--config", name], args].concat()).run();
+
+    let blocked = ask(&["--", "ls | rm -fr x"]);
+    let rule = format!("blocked_commands \"rm -rf\" ({name}:4)");
+    assert_eq!(blocked.code, 1);
+    assert!(blocked.stdout.contains(&format!("\nrule: {rule}\n")), "{}", blocked.stdout);
+    assert!(blocked.stdout.contains(&format!("rule: ls ({name}:2)\n")), "{}", blocked.stdout);
+    let verdict = json(&ask(&["--json", "--", "ls | rm -fr x"]));
+    assert_eq!((&verdict["rule"], &verdict["suggest"]), (&rule.as_str().into(), &Value::Null));
+    assert_eq!(verdict["commands"][1]["rule"], rule.as_str());
+
+    let suggested = json(&ask(&["--json", "--", "ls; cat -n \"$x\"; printf 'a\"\\b' | wc -l"]));
+    let suggest = suggested["suggest"].as_str().unwrap();
+    std::fs::write(&file, format!("{rules}\n{suggest}\n")).unwrap();
+    let line = "ls; cat -n \"$x\"; printf 'a\"\\b' | wc -l";
+    assert_eq!(ask(&["--", line]).code, 0, "{suggest}");
+    assert_eq!(ask(&["--", "cat x"]).code, 1, "the rule is no wider than the command");
+}

@@ -1,6 +1,7 @@
 //! The engine against real processes, under every containment that this host offers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod asking;
 mod cwd;
 mod ending;
 mod environment;
