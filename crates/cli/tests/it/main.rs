@@ -11,6 +11,7 @@ mod invariants;
 mod log;
 mod mcp;
 mod program;
+mod recording;
 mod reply;
 mod serve;
 mod shell;
