@@ -12,12 +12,12 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use rmcp::model::JsonObject;
-use runward_model::{Caller, Request, StopReason, View};
+use runward_model::{Caller, Principal, Request, StopReason, View};
 use tokio_util::sync::CancellationToken;
 
-use crate::params::{self, Param};
-use crate::tools::{Limits, Refused, Reply, Seen, Telling, Tool};
-use runward_engine::{Engine, Session};
+use crate::params::{self, Given, Param};
+use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool};
+use runward_engine::{Engine, Gone, Session};
 use teller::Teller;
 
 /// Who waits for a call: how it takes its question back, how it goes away, and whether it hears of progress.
@@ -51,14 +51,50 @@ pub(crate) async fn answer(engine: &Engine, asked: Asked<'_>, watcher: Watcher) 
     let Asked { tool, params, limits, arguments, caller } = asked;
     let work = async {
         match params::check(params, arguments) {
-            Ok(given) => run(engine, tool, limits, (tool.decode)(given, caller), watcher).await,
+            Ok(given) => act(engine, &tool.act, limits, given, caller, watcher).await,
             Err(sentence) => Reply::failed(sentence),
         }
     };
     unless_panicking(tool.name, work).await
 }
 
-async fn run(engine: &Engine, tool: &Tool, limits: &Limits, request: Request, watcher: Watcher) -> Reply {
+async fn act(
+    engine: &Engine,
+    act: &Act,
+    limits: &Limits,
+    given: Given,
+    caller: Caller,
+    watcher: Watcher,
+) -> Reply {
+    match act {
+        Act::Run(tool) => run(engine, tool, limits, (tool.decode)(given, caller), watcher).await,
+        Act::Read(tool) => match (tool.decode)(given) {
+            Ok(query) => {
+                let read = read(engine, &caller.principal, query, tool.encode);
+                read.await.unwrap_or_else(|gone| Reply::failed(gone.to_string()))
+            }
+            Err(sentence) => Reply::failed(sentence),
+        },
+    }
+}
+
+/// Reads some lines of an output, once its command has ended or the caller will wait no longer.
+async fn read(
+    engine: &Engine,
+    principal: &Principal,
+    query: Query,
+    encode: fn(&Found<'_>) -> Reply,
+) -> Result<Reply, Gone> {
+    let Query { output, stream, selection, wait } = query;
+    let mut output = engine.output(principal, &output)?;
+    if !wait.is_zero() {
+        let _ = tokio::time::timeout(wait, output.ended()).await;
+    }
+    let page = output.page(stream, selection).await?;
+    Ok(encode(&Found { output: &output, stream, page: &page }))
+}
+
+async fn run(engine: &Engine, tool: &Run, limits: &Limits, request: Request, watcher: Watcher) -> Reply {
     let command = request.work.to_string();
     match engine.start(request).await {
         Ok(mut session) => {

@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     TextList,
     /// Strings by name; empty when left out.
     TextMap,
+    /// One of a few words, the first of which stands in for an absent one.
+    Choice(&'static [&'static str]),
     /// A whole number in a range, with a value for when it is left out.
     Integer {
         /// The smallest that is taken.
@@ -83,6 +85,7 @@ impl Kind {
             Kind::Word => "a string that is not empty".into(),
             Kind::TextList => "an array of strings".into(),
             Kind::TextMap => "an object whose values are strings".into(),
+            Kind::Choice(words) => format!("one of {}", words.join(", ")),
             Kind::Integer { min, max, .. } => format!("an integer from {min} to {max}"),
         }
     }

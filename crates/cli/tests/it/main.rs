@@ -10,6 +10,7 @@ mod help;
 mod invariants;
 mod log;
 mod mcp;
+mod output;
 mod program;
 mod recording;
 mod reply;

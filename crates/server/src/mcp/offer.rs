@@ -70,8 +70,12 @@ impl Offered {
 }
 
 fn described(tool: &Tool, is_chosen: impl Fn(&str) -> bool) -> Cow<'static, str> {
-    let Alternative { tool: other, when } = tool.alternative;
-    if is_chosen(other) { format!("{} {when}", tool.description).into() } else { tool.description.into() }
+    match tool.alternative {
+        Some(Alternative { tool: other, when }) if is_chosen(other) => {
+            format!("{} {when}", tool.description).into()
+        }
+        _ => tool.description.into(),
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +109,7 @@ mod tests {
         let error = offer(&["execute_process", "excute"]).expect_err("unknown").to_string();
         assert_eq!(
             error,
-            "there is no tool \"excute\"; the tools are execute_command, execute_process, shell"
+            "there is no tool \"excute\"; the tools are execute_command, execute_process, shell, read_output"
         );
     }
 

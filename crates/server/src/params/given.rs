@@ -57,6 +57,10 @@ impl Given {
                 self.texts.insert(param.name, text);
                 Ok(())
             }
+            (Kind::Choice(words), Value::String(text)) if words.contains(&text.as_str()) => {
+                self.texts.insert(param.name, text);
+                Ok(())
+            }
             (Kind::TextList, Value::Array(items)) => {
                 self.lists.insert(param.name, strings(items).map_err(|items| param.wrong(&items))?);
                 Ok(())

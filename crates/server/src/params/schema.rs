@@ -27,6 +27,9 @@ fn property(param: &Param) -> JsonObject {
         Kind::TextMap => {
             rmcp::object!({ "type": "object", "additionalProperties": { "type": "string" } })
         }
+        Kind::Choice(words) => {
+            rmcp::object!({ "type": "string", "enum": words, "default": words.first() })
+        }
         Kind::Integer { min, max, default } => {
             rmcp::object!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
         }

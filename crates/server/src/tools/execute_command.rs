@@ -2,7 +2,7 @@
 
 use runward_model::{Caller, Request, Work};
 
-use super::{Alternative, Limits, Telling, Tool, running};
+use super::{Act, Alternative, Limits, Run, Telling, Tool, running};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -14,18 +14,20 @@ pub(super) const TOOL: Tool = Tool {
         Nothing can be typed while it runs: give `input` beforehand, and avoid programs that ask questions. \
         Each call is a fresh process: use `cwd` instead of `cd`, and do not expect variables or background \
         processes to outlive the call.",
-    alternative: Alternative {
+    alternative: Some(Alternative {
         tool: "execute_process",
         when: "For one program whose arguments hold spaces, quotes, `$` or text from elsewhere use execute_process, \
             where nothing needs quoting.",
-    },
+    }),
     annotations: running::annotations,
     params,
     output: None,
-    telling: Telling::Heartbeat,
-    decode,
-    encode: running::encode,
-    refuse: running::refuse,
+    act: Act::Run(Run {
+        telling: Telling::Heartbeat,
+        decode,
+        encode: running::encode,
+        refuse: running::refuse,
+    }),
 };
 
 fn params(limits: &Limits) -> Vec<Param> {

@@ -2,7 +2,7 @@
 
 use runward_model::{Argv, Caller, Request, Work};
 
-use super::{Alternative, Limits, Telling, Tool, running};
+use super::{Act, Alternative, Limits, Run, Telling, Tool, running};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -13,17 +13,19 @@ pub(super) const TOOL: Tool = Tool {
         Prefer this for a single program, above all when arguments hold spaces, quotes, `$` or text from elsewhere. \
         It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
         The program must be allowed by the operator; a refusal says which are.",
-    alternative: Alternative {
+    alternative: Some(Alternative {
         tool: "execute_command",
         when: "For pipes, redirections, globs or several commands use execute_command.",
-    },
+    }),
     annotations: running::annotations,
     params,
     output: None,
-    telling: Telling::Heartbeat,
-    decode,
-    encode: running::encode,
-    refuse: running::refuse,
+    act: Act::Run(Run {
+        telling: Telling::Heartbeat,
+        decode,
+        encode: running::encode,
+        refuse: running::refuse,
+    }),
 };
 
 fn params(limits: &Limits) -> Vec<Param> {

@@ -5,6 +5,7 @@
 
 mod execute_command;
 mod execute_process;
+mod read_output;
 mod receipt;
 mod reply;
 mod running;
@@ -13,7 +14,8 @@ mod shell;
 use std::time::Duration;
 
 use rmcp::model::{JsonObject, ToolAnnotations};
-use runward_model::{Caller, Refusal, Request, View};
+use runward_engine::{Output, Page, Selection};
+use runward_model::{Caller, OutputId, Refusal, Request, Stream, View};
 
 pub(crate) use reply::Reply;
 
@@ -21,7 +23,8 @@ use crate::params::{Given, Param};
 use crate::settings::Settings;
 
 /// Every tool that can be offered, in the order in which they are listed.
-pub(crate) static TOOLS: [Tool; 3] = [execute_command::TOOL, execute_process::TOOL, shell::TOOL];
+pub(crate) static TOOLS: [Tool; 4] =
+    [execute_command::TOOL, execute_process::TOOL, shell::TOOL, read_output::TOOL];
 
 /// A tool: what a model is told of it, and how its foreign words become a request and a view becomes its reply.
 #[derive(Debug)]
@@ -33,13 +36,29 @@ pub(crate) struct Tool {
     /// For a model: what it does and what to expect of it.
     pub(crate) description: &'static str,
     /// For a model: when to use another one, said only where that one is offered too.
-    pub(crate) alternative: Alternative,
+    pub(crate) alternative: Option<Alternative>,
     /// What it may do to the world.
     pub(crate) annotations: fn() -> ToolAnnotations,
     /// What it takes.
     pub(crate) params: fn(&Limits) -> Vec<Param>,
     /// What its structured content looks like, where it has some.
     pub(crate) output: Option<fn() -> JsonObject>,
+    /// What it does.
+    pub(crate) act: Act,
+}
+
+/// What a tool does with the engine.
+#[derive(Debug)]
+pub(crate) enum Act {
+    /// It runs a command.
+    Run(Run),
+    /// It reads what a command printed.
+    Read(Read),
+}
+
+/// From foreign words to a request, and from what came of that to a reply.
+#[derive(Debug)]
+pub(crate) struct Run {
     /// What a caller that asked for progress hears while it runs.
     pub(crate) telling: Telling,
     /// Checked arguments to a request.
@@ -48,6 +67,39 @@ pub(crate) struct Tool {
     pub(crate) encode: fn(&Seen<'_>) -> Reply,
     /// The reason why nothing ran to a reply.
     pub(crate) refuse: fn(&Refused<'_>) -> Reply,
+}
+
+/// From foreign words to a query, and from what was found to a reply.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// Checked arguments to a query, or what is wrong with them.
+    pub(crate) decode: fn(Given) -> Result<Query, String>,
+    /// Some lines to a reply.
+    pub(crate) encode: fn(&Found<'_>) -> Reply,
+}
+
+/// Which lines of which output.
+#[derive(Debug)]
+pub(crate) struct Query {
+    /// Whose output.
+    pub(crate) output: OutputId,
+    /// Which of the two.
+    pub(crate) stream: Stream,
+    /// Which lines.
+    pub(crate) selection: Selection,
+    /// How long to wait for the end of the command first.
+    pub(crate) wait: Duration,
+}
+
+/// Some lines of an output.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    /// What they are of.
+    pub(crate) output: &'a Output,
+    /// Which of the two.
+    pub(crate) stream: Stream,
+    /// The lines.
+    pub(crate) page: &'a Page,
 }
 
 /// What a caller that asked for progress hears while a command runs.
@@ -112,6 +164,15 @@ impl Limits {
             shell_max_timeout: settings.shell_max_timeout,
             shell_reply_budget: settings.shell_reply_budget,
         }
+    }
+}
+
+#[cfg(test)]
+impl Tool {
+    /// What it does, for a tool that runs commands.
+    pub(crate) fn run(&self) -> &Run {
+        let Act::Run(run) = &self.act else { panic!("{} runs nothing", self.name) };
+        run
     }
 }
 

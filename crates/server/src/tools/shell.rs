@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use runward_model::{Caller, Request, Work};
 
-use super::{Alternative, Limits, Telling, Tool, running};
+use super::{Act, Alternative, Limits, Run, Telling, Tool, running};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -21,17 +21,14 @@ pub(super) const TOOL: Tool = Tool {
         Standard input is empty, so use options such as -y instead of answering questions. Each call is a \
         fresh process. Every command must be allowed by the operator; a refusal says which rule it was and what \
         would be allowed. With a progress token, output arrives while it runs.",
-    alternative: Alternative {
+    alternative: Some(Alternative {
         tool: "execute_process",
         when: "For one program whose arguments hold quotes, `$` or text from elsewhere use execute_process.",
-    },
+    }),
     annotations: running::annotations,
     params,
     output: Some(schema::output),
-    telling: Telling::Output,
-    decode,
-    encode: encode::encode,
-    refuse: encode::refuse,
+    act: Act::Run(Run { telling: Telling::Output, decode, encode: encode::encode, refuse: encode::refuse }),
 };
 
 fn params(limits: &Limits) -> Vec<Param> {

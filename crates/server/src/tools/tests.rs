@@ -16,7 +16,7 @@ fn decode(name: &'static str, arguments: Value) -> Result<Request, String> {
     let tool = TOOLS.iter().find(|tool| tool.name == name).expect("is in the table");
     let Value::Object(arguments) = arguments else { panic!("not an object") };
     let caller = Caller { door: Door(name), principal: Principal::local(), client: None };
-    params::check(&(tool.params)(&LIMITS), arguments).map(|given| (tool.decode)(given, caller))
+    params::check(&(tool.params)(&LIMITS), arguments).map(|given| (tool.run().decode)(given, caller))
 }
 
 fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
@@ -40,7 +40,7 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
 }
 
 fn encode(tool: &Tool, view: &View) -> Reply {
-    (tool.encode)(&Seen { view, limits: &LIMITS, near: &|_| Vec::new() })
+    (tool.run().encode)(&Seen { view, limits: &LIMITS, near: &|_| Vec::new() })
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn only_a_command_that_was_stopped_or_lost_has_failed() {
 #[test]
 fn results_and_refusals_carry_a_receipt_beside_their_one_text() {
     let refusal = Refusal::Denied(Verdict { reason: "no".into(), ..Verdict::default() });
-    let refused = (TOOLS[0].refuse)(&Refused { command: "rm", refusal: &refusal });
+    let refused = (TOOLS[0].run().refuse)(&Refused { command: "rm", refusal: &refusal });
     for reply in [encode(&TOOLS[0], &ended(Ending::Exited(0), None)), refused] {
         let result = serde_json::to_value(CallToolResult::from(reply)).expect("JSON");
         assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");

@@ -24,9 +24,11 @@ fn a_tool_says_everything_that_a_model_needs() {
         for key in ["title", "description"] {
             assert!(tool[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {tool}");
         }
-        assert_eq!(tool["annotations"]["readOnlyHint"], false, "{tool}");
-        assert_eq!(tool["annotations"]["destructiveHint"], true, "{tool}");
-        assert_eq!(tool["annotations"]["openWorldHint"], true, "{tool}");
+        let annotations = &tool["annotations"];
+        let runs = tool["name"] != "read_output";
+        assert_eq!(annotations["readOnlyHint"], !runs, "{tool}");
+        assert_eq!(annotations["openWorldHint"], runs, "{tool}");
+        assert!(!runs || annotations["destructiveHint"] == true, "{tool}");
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
         for (name, property) in schema["properties"].as_object().unwrap() {

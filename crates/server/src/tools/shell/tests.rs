@@ -57,7 +57,7 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
 
 fn reply(view: &View) -> Value {
     let near = |_: &str| vec!["make".to_owned()];
-    result((TOOL.encode)(&Seen { view, limits: &USUAL_LIMITS, near: &near }))
+    result((TOOL.run().encode)(&Seen { view, limits: &USUAL_LIMITS, near: &near }))
 }
 
 fn result(reply: Reply) -> Value {
@@ -127,7 +127,7 @@ fn success_failure_timeout_and_refusal_have_their_shapes() {
         suggest: Some("rm".into()),
         ..Verdict::default()
     });
-    let refused = (TOOL.refuse)(&Refused { command: "rm x", refusal: &refusal });
+    let refused = (TOOL.run().refuse)(&Refused { command: "rm x", refusal: &refusal });
     insta::assert_json_snapshot!("refusal", result(refused));
 }
 
@@ -217,7 +217,7 @@ fn binary_output_is_named_and_counted() {
 fn every_field_is_in_the_output_schema() {
     let Some(Value::Object(known)) = schema::output().remove("properties") else { panic!("no properties") };
     let refusal = Refusal::ShuttingDown;
-    let refused = (TOOL.refuse)(&Refused { command: "ls", refusal: &refusal });
+    let refused = (TOOL.run().refuse)(&Refused { command: "ls", refusal: &refusal });
     let mut noisy = view(Ending::Signaled(Signal::KILL), None, "\0", "\0");
     noisy.stdout.missing = 5;
     noisy.outcome.output_cut = true;

@@ -1,0 +1,124 @@
+//! What a command printed, to be read as often and as far as anybody wants.
+
+use runward_testkit::mcp::{Client, Era, StdioClient};
+use serde_json::{Value, json};
+
+use crate::program::Program;
+
+/// The program with everything allowed and a state directory of its own.
+pub(crate) struct Server {
+    pub(crate) client: StdioClient,
+    pub(crate) state: tempfile::TempDir,
+}
+
+impl Server {
+    pub(crate) fn start(variables: &[(&str, &str)]) -> Self {
+        let state = tempfile::tempdir().unwrap();
+        let program =
+            Program::new(&["stdio"]).env("ALLOWED_COMMANDS", "*").env("XDG_STATE_HOME", state.path());
+        let program = variables.iter().fold(program, |program, (name, value)| program.env(name, value));
+        Server { client: StdioClient::start(program.into_command(), Era::Modern), state }
+    }
+
+    /// Calls a tool: whether that was an error, and its first text.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> (bool, String) {
+        told(&self.client.call(tool, arguments))
+    }
+
+    /// Runs a command line; the name of its output, and the whole reply.
+    pub(crate) fn run(&mut self, mut arguments: Value, command: &str) -> (String, String) {
+        arguments["command"] = json!(command);
+        let (_, text) = self.call("execute_command", arguments);
+        (output_id(&text), text)
+    }
+
+    /// Reads an output.
+    pub(crate) fn read(&mut self, id: &str, mut arguments: Value) -> (bool, String) {
+        arguments["output_id"] = json!(id);
+        self.call("read_output", arguments)
+    }
+
+    pub(crate) fn spool(&self) -> std::path::PathBuf {
+        self.state.path().join("runward/output")
+    }
+}
+
+pub(crate) fn told(answer: &Value) -> (bool, String) {
+    let result = &answer["result"];
+    let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"));
+    (result["isError"] == true, text.to_owned())
+}
+
+#[track_caller]
+pub(crate) fn output_id(reply: &str) -> String {
+    let id = reply.lines().find_map(|line| line.strip_prefix("output_id: "));
+    id.unwrap_or_else(|| panic!("no output_id in {reply}")).to_owned()
+}
+
+#[test]
+fn a_small_output_is_read_by_line_and_makes_no_file() {
+    let mut server = Server::start(&[]);
+    let (id, _) = server.run(json!({}), "seq 5; echo no >&2; exit 3");
+    let (is_error, text) = server.read(&id, json!({"offset": 2, "limit": 2}));
+    assert!(!is_error);
+    let head = format!("stdout of output {id}: ended, exit_code 3\n5 lines, 10 bytes\n");
+    assert_eq!(text, format!("{head}     2\t2\n     3\t3\n[more: offset 4]\n"));
+    let (_, text) = server.read(&id, json!({"stream": "stderr"}));
+    assert!(text.ends_with("1 lines, 3 bytes\n     1\tno\n"), "{text}");
+    let (_, text) = server.read(&id, json!({"tail": 1}));
+    assert!(text.ends_with("     5\t5\n"), "{text}");
+    assert!(!server.spool().exists());
+}
+
+#[test]
+fn fifty_megabytes_are_paged_and_searched_with_little_memory() {
+    let mut server = Server::start(&[("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "100MiB")]);
+    let (id, reply) = server.run(json!({"timeout_ms": 60_000}), "seq 7000000");
+    assert!(reply.contains("bytes missing"), "the reply itself is short");
+    let (_, text) = server.read(&id, json!({"offset": 6_543_210, "limit": 1}));
+    assert!(text.contains("\n7000000 lines, 54888896 bytes\n6543210\t6543210\n"), "{text}");
+    let (_, text) = server.read(&id, json!({"grep": "^1234567$"}));
+    assert!(text.contains("1 matches in 7000000 lines") && text.contains("1234567\t1234567\n"), "{text}");
+    let (_, text) = server.read(&id, json!({"grep": "99$", "offset": 70_000, "limit": 1}));
+    assert!(text.contains("70000 matches") && text.contains("6999999\t6999999\n"), "{text}");
+    let (_, text) = server.read(&id, json!({"tail": 2}));
+    assert!(text.ends_with("6999999\t6999999\n7000000\t7000000\n"), "{text}");
+    let peak = server.client.server().peak_memory_kib();
+    assert!(peak < 64 << 10, "{peak} KiB for an output of 54 MB");
+}
+
+#[test]
+fn an_unknown_output_is_an_error_that_says_why() {
+    let mut server = Server::start(&[]);
+    let (is_error, text) = server.read("abc", json!({}));
+    assert!(is_error && text.contains("no such output"), "{text}");
+}
+
+#[test]
+fn an_output_that_made_room_for_another_says_so() {
+    let limits = [("RUNWARD_OUTPUT_QUOTA", "1MiB"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
+    let mut server = Server::start(&limits);
+    let (first, _) = server.run(json!({}), "head -c 900000 /dev/zero");
+    let (second, _) = server.run(json!({}), "head -c 900000 /dev/zero");
+    let (is_error, text) = server.read(&first, json!({}));
+    assert!(is_error && text.contains("evicted"), "{text}");
+    assert!(!server.read(&second, json!({})).0);
+}
+
+#[test]
+fn what_is_beyond_the_largest_size_is_counted_and_said() {
+    let limits = [("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "10KiB"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
+    let mut server = Server::start(&limits);
+    let (id, reply) = server.run(json!({}), "yes | head -n 10000");
+    assert!(reply.contains("\noutput_note: Output beyond 10240 bytes"), "{reply}");
+    let (_, text) = server.read(&id, json!({"tail": 1}));
+    assert!(text.contains("[9760 bytes after these are missing: Output beyond 10240 bytes"), "{text}");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_said_and_the_command_has_run() {
+    let limits = [("RUNWARD_OUTPUT_DIRECTORY", "/proc/nowhere"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
+    let mut server = Server::start(&limits);
+    let (_, reply) = server.run(json!({}), "seq 10000");
+    assert!(reply.starts_with("exit_code: 0\n") && reply.contains("output_note: "), "{reply}");
+}
