@@ -1,5 +1,7 @@
 //! What `audit` takes.
 
+use std::num::NonZeroUsize;
+
 use clap::Args;
 use regex::Regex;
 use runward_audit::{BadTime, CallId, Filter, Time};
@@ -28,8 +30,8 @@ pub(crate) struct List {
     #[command(flatten)]
     pub(crate) choice: Choice,
     /// Show at most so many
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value = "50")]
+    pub(crate) limit: NonZeroUsize,
     /// Answer with JSON, one call a line
     #[arg(long)]
     pub(crate) json: bool,

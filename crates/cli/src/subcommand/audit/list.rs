@@ -17,7 +17,7 @@ pub(super) fn run(args: List, trail: &Trail, mut out: Out) -> anyhow::Result<Exi
         return Ok(Exit::Success);
     }
     let (mut shown, mut exit) = (0, Exit::Success);
-    let filter = Filter { limit: Some(args.limit), ..args.choice.into_filter() };
+    let filter = Filter { limit: Some(args.limit.get()), ..args.choice.into_filter() };
     for call in trail.query(filter, Order::NewestFirst) {
         match call {
             Ok(call) if args.json => writeln!(out, "{}", line(&call))?,
