@@ -55,7 +55,8 @@ pub(crate) async fn answer(engine: &Engine, asked: Asked<'_>, watcher: Watcher) 
             Err(sentence) => Reply::failed(sentence),
         }
     };
-    unless_panicking(tool.name, work).await
+    // On the heap, since the library moves the future of a call about several times.
+    unless_panicking(tool.name, Box::pin(work)).await
 }
 
 async fn act(

@@ -14,7 +14,7 @@ use super::Mcp;
 
 const INSTRUCTIONS: &str = "Runs commands on this machine, under rules that its operator has set; a refusal says which \
     rule it was and what would be allowed. Every call is a fresh process that is stopped with everything it started \
-    when its time is up, when you cancel, or when it ends. The replies are YAML.";
+    when its time is up, when you cancel, or when it ends.";
 
 /// How long a client may keep what it was told of the server and its tools, which stay as they are while it runs.
 const FRESH_MS: u64 = 300_000;

@@ -152,17 +152,24 @@ pub(crate) struct Limits {
     pub(crate) shell_max_timeout: Duration,
     /// How many bytes of output a reply of `shell` shows.
     pub(crate) shell_reply_budget: usize,
+    /// Whether there is a tool to read what a reply leaves out.
+    pub(crate) offers_read_output: bool,
 }
 
 impl Limits {
     /// What the settings leave open.
     pub(crate) fn of(settings: &Settings) -> Self {
+        let is_offered = |name: &str| {
+            let is_chosen = settings.tools.is_empty() || settings.tools.iter().any(|chosen| chosen == name);
+            is_chosen && TOOLS.iter().any(|tool| tool.name == name)
+        };
         Limits {
             default_timeout: settings.default_timeout,
             max_timeout: settings.max_timeout,
             shell_default_timeout: settings.shell_default_timeout,
             shell_max_timeout: settings.shell_max_timeout,
             shell_reply_budget: settings.shell_reply_budget,
+            offers_read_output: is_offered("read_output"),
         }
     }
 }
@@ -184,6 +191,7 @@ pub(crate) const USUAL_LIMITS: Limits = Limits {
     shell_default_timeout: Duration::from_mins(5),
     shell_max_timeout: Duration::from_mins(30),
     shell_reply_budget: 64 * 1024,
+    offers_read_output: true,
 };
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     let (view, outcome) = (seen.view, &seen.view.outcome);
     let outputs = Outputs::of(view, seen.limits.shell_reply_budget);
     let reason = why::it_failed(outcome, &outputs.stderr.text, seen.near);
-    let note = note(view, &outputs);
+    let note = note(seen, &outputs);
     let summary = summary(outcome);
     let succeeded = outcome.stopped.is_none() && outcome.ending == Ending::Exited(0);
     let reply = if succeeded { Reply::ran(summary) } else { Reply::failed(summary) };
@@ -122,10 +122,11 @@ fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<S
 }
 
 /// What a reader should know of an output that is not all there, and of processes that were left behind.
-fn note(view: &View, outputs: &Outputs) -> Option<String> {
+fn note(seen: &Seen<'_>, outputs: &Outputs) -> Option<String> {
+    let view = seen.view;
     let mut notes = Vec::new();
     let is_cut = outputs.stdout.truncated + outputs.stderr.truncated > 0 || outputs.binary != [None; 2];
-    if let Some(output) = view.receipt.output.as_ref().filter(|_| is_cut) {
+    if let Some(output) = view.receipt.output.as_ref().filter(|_| is_cut && seen.limits.offers_read_output) {
         notes.push(format!("the whole output can be read with read_output and output_id {output}"));
     }
     for (name, _) in ["stdout", "stderr"].into_iter().zip(outputs.lossy).filter(|(_, lossy)| *lossy) {
