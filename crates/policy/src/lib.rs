@@ -11,6 +11,7 @@
 //! interpreter lists everything that it can be told to run.
 
 mod allowlist;
+mod attacks;
 mod builtin_rules;
 mod builtins;
 mod environment;
@@ -29,6 +30,7 @@ mod words;
 mod wrappers;
 
 pub use allowlist::Allowlist;
+pub use attacks::{Attack, Breach, Trial, attacks};
 pub use environment::EnvironmentRules;
 pub use glob::Glob;
 pub use judge::Policy;

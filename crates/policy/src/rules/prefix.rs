@@ -64,6 +64,13 @@ impl PrefixRule {
         Ok(self.shape.fits(&program, &words) == Fit::Yes)
     }
 
+    /// A command that the rule allows, for one that allows.
+    pub(crate) fn allowed_line(&self) -> Option<String> {
+        let words: Option<Vec<&str>> =
+            self.pattern.iter().map(|part| part.first().map(String::as_str)).collect();
+        words.filter(|_| self.decision == Decision::Allow).map(|words| words.join(" "))
+    }
+
     /// The programs of a rule that allows a command with these words.
     pub(crate) fn allowed_programs(&self, words: &[Word]) -> Option<&Allowlist> {
         (self.decision == Decision::Allow && self.begins(words)).then_some(&self.programs)

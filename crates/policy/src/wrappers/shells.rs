@@ -10,6 +10,9 @@ const PLAIN: &[&str] = &["sh", "dash", "ash"];
 const OTHERS: &[&str] =
     &["zsh", "fish", "csh", "tcsh", "ksh", "ksh93", "mksh", "lksh", "yash", "pwsh", "elvish", "nu"];
 
+/// Programs that have something else start a command, now or later.
+const ELSEWHERE: &[&str] = &["at", "batch", "crontab", "systemd-run"];
+
 /// What bash reads in another way than plain shells do. It counts wherever it stands, quoted or not.
 const ONLY_BASH: &[&str] = &[
     "[[", "((", "$'", "$\"", "<(", ">(", "&>", "=(", "<<<", "|&", ";&", "function", "coproc", "select", "$[",
@@ -27,6 +30,9 @@ pub(crate) fn handed(name: &str, args: &[Word]) -> Result<Option<Vec<Fact>>, Str
     }
     if OTHERS.contains(&name) {
         return Err(format!("what \"{name}\" is given is not read; use bash"));
+    }
+    if ELSEWHERE.contains(&name) {
+        return Err(format!("what \"{name}\" has started elsewhere is not read"));
     }
     if !BASH.contains(&name) && !PLAIN.contains(&name) {
         return Ok(None);

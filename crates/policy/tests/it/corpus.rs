@@ -24,16 +24,20 @@ fn failing(list: &str, text: &str, wanted: Decision) -> Vec<String> {
 
 #[test]
 fn attempts_to_run_something_else_are_refused() {
-    let text = include_str!("corpus/refused.txt");
-    assert!(cases(text).count() >= 150, "{}", cases(text).count());
-    let let_through = failing(LIST, text, Decision::Deny);
-    assert!(let_through.is_empty(), "let through:\n{}", let_through.join("\n"));
+    let attacks = include_str!("../../data/smuggling.txt");
+    assert!(cases(attacks).count() >= 150, "{}", cases(attacks).count());
+    for text in [attacks, include_str!("corpus/refused.txt")] {
+        let let_through = failing(LIST, text, Decision::Deny);
+        assert!(let_through.is_empty(), "let through:\n{}", let_through.join("\n"));
+    }
 }
 
 #[test]
 fn attempts_by_way_of_builtins_are_refused() {
-    let let_through = failing(WIDE, include_str!("corpus/refused_builtins.txt"), Decision::Deny);
-    assert!(let_through.is_empty(), "let through:\n{}", let_through.join("\n"));
+    for text in [include_str!("../../data/builtins.txt"), include_str!("corpus/refused_builtins.txt")] {
+        let let_through = failing(WIDE, text, Decision::Deny);
+        assert!(let_through.is_empty(), "let through:\n{}", let_through.join("\n"));
+    }
 }
 
 #[test]
@@ -46,7 +50,13 @@ fn honest_lines_are_allowed() {
 
 #[test]
 fn a_star_allows_every_line_of_every_corpus() {
-    for text in [include_str!("corpus/refused.txt"), include_str!("corpus/refused_builtins.txt")] {
+    for text in [
+        include_str!("../../data/smuggling.txt"),
+        include_str!("../../data/builtins.txt"),
+        include_str!("../../data/told.txt"),
+        include_str!("corpus/refused.txt"),
+        include_str!("corpus/refused_builtins.txt"),
+    ] {
         let stopped = failing("*", text, Decision::Allow);
         assert!(stopped.is_empty(), "stopped:\n{}", stopped.join("\n"));
     }
@@ -54,7 +64,7 @@ fn a_star_allows_every_line_of_every_corpus() {
 
 #[test]
 fn an_empty_list_refuses_every_line_of_every_corpus() {
-    for text in [include_str!("corpus/refused.txt"), include_str!("corpus/allowed.txt")] {
+    for text in [include_str!("../../data/smuggling.txt"), include_str!("corpus/allowed.txt")] {
         let let_through = failing("", text, Decision::Deny);
         assert!(let_through.is_empty(), "let through: {let_through:?}");
     }

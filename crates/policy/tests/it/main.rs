@@ -7,6 +7,7 @@
 )]
 
 mod argv;
+mod attacks;
 mod blocked;
 mod corpus;
 mod environment;
