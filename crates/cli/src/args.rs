@@ -45,6 +45,9 @@ pub(crate) enum Subcommand {
     /// Say whether a command may run and why; nothing is executed
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
     Check(Check),
+    /// Try your rules
+    #[command(subcommand)]
+    Policy(Policy),
     /// Read the record of every call
     #[command(subcommand, after_help = help::audit())]
     Audit(Audit),
@@ -79,6 +82,22 @@ pub(crate) struct Check {
     /// One argument is a command line; several are a program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// What can be done with the rules.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Policy {
+    /// Try a built-in list of attacks against your rules; nothing is executed
+    #[command(after_help = help::POLICY_TEST)]
+    Test(PolicyTest),
+}
+
+/// What `policy test` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PolicyTest {
+    /// Answer with JSON: how many attacks, and each that would get through
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which tools are offered.

@@ -12,7 +12,7 @@ use crate::config::{Error, Origin};
 pub(crate) enum Exit {
     /// It did what was asked.
     Success = 0,
-    /// The answer is no: the command may not run, the trail is broken, there is no such call.
+    /// The answer is no: the command may not run, an attack would get through, the trail is broken, there is no such call.
     No = 1,
     /// The command line of `runward` itself is wrong. `clap` exits with the same number.
     Usage = 2,
@@ -24,8 +24,8 @@ pub(crate) enum Exit {
 
 /// Every way to end, for `--help`.
 const TABLE: [(Exit, &str); 5] = [
-    (Exit::Success, "done; for `check`, the command is allowed; for `audit verify`, the trail is whole"),
-    (Exit::No, "`check`: the command is not allowed; `audit`: the trail is broken, or has no such call"),
+    (Exit::Success, "done: the command is allowed, no attack gets through, the trail is whole"),
+    (Exit::No, "the command is not allowed, an attack gets through, the trail is broken, no such call"),
     (Exit::Usage, "a flag or an argument of runward itself is wrong"),
     (
         Exit::Failed,

@@ -98,6 +98,18 @@ pub(crate) fn audit() -> String {
     format!("{AUDIT}\n{}", Exit::table())
 }
 
+/// Below the options of `policy test`.
+pub(crate) const POLICY_TEST: &str = "\
+Each attack is a line that tries to run a program that your rules do not allow, named canary: beside \
+an allowed command, inside quotes and expansions, behind wrappers, by way of variables, or by telling \
+an allowed program to run it. Those that your rules would let through are shown with the reason. Where \
+everything is allowed but some commands are blocked, canary counts as blocked. Exits 0 when none gets \
+through, 1 when one does.
+
+Examples:
+  ALLOWED_COMMANDS=ls,cat,git runward policy test
+  runward policy test --config rules.toml --json";
+
 /// Below the options of `runward` itself.
 pub(crate) fn first_steps() -> String {
     format!("{FIRST_STEPS}\n{}", Exit::table())

@@ -2,12 +2,13 @@
 
 mod audit;
 mod check;
+mod policy_test;
 mod serve;
 mod stdio;
 
 use clap::CommandFactory;
 
-use crate::args::{Args, Subcommand};
+use crate::args::{Args, Policy, Subcommand};
 use crate::exit::Exit;
 
 /// Does what the command line asks; without a subcommand, shows how to begin.
@@ -16,6 +17,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Stdio(stdio)) => stdio::run(&stdio, &args.common),
         Some(Subcommand::Serve(serve)) => serve::run(&serve, &args.common),
         Some(Subcommand::Check(check)) => check::run(check, &args.common),
+        Some(Subcommand::Policy(Policy::Test(test))) => policy_test::run(&test, &args.common),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
         None => {
             Args::command().print_help()?;

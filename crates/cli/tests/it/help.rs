@@ -20,6 +20,13 @@ fn every_subcommand_explains_itself() {
 }
 
 #[test]
+fn the_test_of_the_rules_explains_itself() {
+    let ended = Program::new(&["policy", "test", "--help"]).run();
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("policy_test", ended.stdout);
+}
+
+#[test]
 fn the_first_example_of_the_help_works_as_it_stands() {
     let help = Program::new(&[]).run().stdout;
     assert!(help.contains("ALLOWED_COMMANDS=ls,cat runward check -- 'ls | cat'\n"), "{help}");
