@@ -11,3 +11,4 @@ mod recording;
 mod setup;
 mod shells;
 mod usage;
+mod waiting;
