@@ -9,8 +9,8 @@ use std::sync::Arc;
 const NEAR_LIMIT: usize = 3;
 /// At most this many directory entries are looked at for close matches.
 const NEAR_SCAN: usize = 20_000;
-/// Names that are less alike than this (1.0 is equal) are no close match.
-const NEAR_LIKENESS: f64 = 0.75;
+/// One slip (a letter too many, too few, wrong, or two swapped) in this many letters is still a close match.
+const LETTERS_A_SLIP: usize = 3;
 
 /// The absolute directories of a `PATH`, in order; relative and empty entries are dropped, because what they
 /// stand for changes with the directory that a command runs in.
@@ -38,7 +38,8 @@ impl SearchPath {
     /// Up to three names of programs on the path that look much like this one, the most alike first.
     pub fn near(&self, name: &str) -> Vec<String> {
         let wanted = Path::new(name).file_name().and_then(OsStr::to_str).unwrap_or(name);
-        let mut close: Vec<(f64, String)> = Vec::new();
+        let most = (wanted.chars().count() / LETTERS_A_SLIP).max(1);
+        let mut close: Vec<(usize, String)> = Vec::new();
         for entry in self
             .directories
             .iter()
@@ -49,14 +50,16 @@ impl SearchPath {
             let Some(found) = entry.ok().and_then(|entry| entry.file_name().into_string().ok()) else {
                 continue;
             };
-            let likeness = strsim::jaro_winkler(wanted, &found)
-                .max(strsim::normalized_damerau_levenshtein(wanted, &found));
-            if likeness >= NEAR_LIKENESS && found != wanted && close.iter().all(|(_, known)| *known != found)
-            {
-                close.push((likeness, found));
+            // Names whose lengths differ by more need no closer look.
+            if found.len().abs_diff(wanted.len()) > most {
+                continue;
+            }
+            let slips = strsim::damerau_levenshtein(wanted, &found);
+            if (1..=most).contains(&slips) && close.iter().all(|(_, known)| *known != found) {
+                close.push((slips, found));
             }
         }
-        close.sort_by(|(a, left), (b, right)| b.total_cmp(a).then_with(|| left.cmp(right)));
+        close.sort();
         close
             .into_iter()
             .map(|(_, found)| found)

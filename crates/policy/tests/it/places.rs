@@ -69,6 +69,7 @@ fn only_absolute_directories_are_kept() {
 fn close_matches_are_named_the_closest_first() {
     let programs = Programs::new();
     assert_eq!(programs.path().near("tol").first().map(String::as_str), Some("tool"));
+    assert_eq!(programs.path().near("otol").first().map(String::as_str), Some("tool"));
     assert!(programs.path().near("tol").len() <= 3);
     assert_eq!(programs.path().near("zzzzzz"), Vec::<String>::new());
     assert!(!programs.path().near("note").contains(&"notes".to_owned()), "notes cannot be executed");

@@ -127,7 +127,8 @@ fn note(seen: &Seen<'_>, outputs: &Outputs) -> Option<String> {
     let mut notes = Vec::new();
     let is_cut = outputs.stdout.truncated + outputs.stderr.truncated > 0 || outputs.binary != [None; 2];
     if let Some(output) = view.receipt.output.as_ref().filter(|_| is_cut && seen.limits.offers_read_output) {
-        notes.push(format!("the whole output can be read with read_output and output_id {output}"));
+        let how_much = if view.output_note.is_none() { "the whole output" } else { "more of the output" };
+        notes.push(format!("{how_much} can be read with read_output and output_id {output}"));
     }
     for (name, _) in ["stdout", "stderr"].into_iter().zip(outputs.lossy).filter(|(_, lossy)| *lossy) {
         notes.push(format!("{name} is not UTF-8 throughout; other bytes are shown as \u{FFFD}"));

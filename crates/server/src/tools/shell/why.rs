@@ -46,8 +46,7 @@ fn exited(code: i32, stderr: &str, near: &dyn Fn(&str) -> Vec<String>) -> Option
         126 => Some(not_executable(stderr)),
         127 => Some(not_found(stderr, near)),
         code if wants_terminal(stderr) => {
-            let what =
-                "it wants a terminal, which there is none of here; look for an option to run without one";
+            let what = "it seems to want a terminal, which there is none of here; look for an option to run without one";
             Some(format!("{what} (exit code {code})"))
         }
         129..=159 => Some(format!("a command in it was ended by {}", ended_by(Signal(code - 128)))),
@@ -63,7 +62,9 @@ fn ended_by(signal: Signal) -> String {
 }
 
 fn wants_terminal(stderr: &str) -> bool {
-    stderr.lines().map(str::to_lowercase).any(|line| WANTS_TERMINAL.iter().any(|text| line.contains(text)))
+    // ssh says this first, whatever fails afterwards.
+    let lines = stderr.lines().filter(|line| !line.starts_with("Pseudo-terminal will not be allocated"));
+    lines.map(str::to_lowercase).any(|line| WANTS_TERMINAL.iter().any(|text| line.contains(text)))
 }
 
 fn missing_directory(stderr: &str) -> Option<&str> {
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_exit_code_and_what_was_printed_make_a_reason() {
-        let terminal = "it wants a terminal, which there is none of here; look for an option to run without one (exit code 1)";
+        let terminal = "it seems to want a terminal, which there is none of here; look for an option to run without one (exit code 1)";
         for (code, stderr, reason) in [
             (
                 127,
@@ -160,5 +161,7 @@ mod tests {
         }
         assert_eq!(exited(1, "error: tests failed\n", &near), None);
         assert_eq!(exited(128, "", &near), None);
+        let ssh = "Pseudo-terminal will not be allocated because stdin is not a terminal.\nssh: no route\n";
+        assert_eq!(exited(255, ssh, &near), None);
     }
 }
