@@ -19,6 +19,9 @@ use crate::wrappers::{self, Enclosed};
 /// Wrappers inside wrappers, deeper than this, are refused.
 const DEEPEST: usize = 16;
 
+/// A program that starts its words may have so many of them, since each is looked at as the beginning of a command.
+const MOST_SUFFIXES: usize = 256;
+
 /// Files that are many programs, by the name that they are called by.
 const MANY_IN_ONE: &[&str] = &["busybox", "coreutils", "toybox"];
 
@@ -32,7 +35,20 @@ pub(crate) struct Scene<'a> {
     pub(crate) survey: Option<&'a Survey>,
     /// The shell around it, if it is in the text that an allowed one is given.
     granted: Option<&'a str>,
+    sifting: Sifting,
     depth: usize,
+}
+
+/// Whether a command was found by looking at every word of another one. What is inside such a command is looked at by
+/// itself, as another of those words, and need not be followed twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sifting {
+    /// It was not.
+    No,
+    /// It begins at one of those words.
+    Word,
+    /// It is inside one that does.
+    Inside,
 }
 
 /// A command with what is said of it.
@@ -65,7 +81,7 @@ impl From<String> for Denial {
 impl<'a> Scene<'a> {
     /// A program that is executed without a shell.
     pub(crate) fn direct(policy: &'a Policy, cwd: &'a Path) -> Self {
-        Scene { policy, cwd: Some(cwd), survey: None, granted: None, depth: 0 }
+        Scene { policy, cwd: Some(cwd), survey: None, granted: None, sifting: Sifting::No, depth: 0 }
     }
 
     /// Judges everything that a script does.
@@ -95,9 +111,33 @@ impl<'a> Scene<'a> {
         for enclosed in &self.enclosed(words).unwrap_or_default() {
             self.inside(enclosed).weigh_enclosed(enclosed, weighed);
         }
+        if self.sifting == Sifting::No && self.is_sifted(name) {
+            self.weigh_suffixes(name, words, weighed);
+        }
+        if self.sifting == Sifting::Inside {
+            return;
+        }
         if let Ok(Some(facts)) = self.handed(words) {
             // Whoever is allowed a shell is allowed what it is given, unless a rule forbids that.
-            Scene { granted: Some(name), depth: self.depth + 1, ..*self }.weigh_script(&facts, weighed);
+            Scene { granted: Some(name), sifting: Sifting::No, depth: self.depth + 1, ..*self }
+                .weigh_script(&facts, weighed);
+        }
+    }
+
+    fn is_sifted(&self, name: &str) -> bool {
+        self.policy.rules.restrict() && wrappers::starts_its_words(base_name(name))
+    }
+
+    /// Judges what a program could start from any of its words on, and keeps what may not run.
+    fn weigh_suffixes(&self, name: &str, words: &[Word], weighed: &mut Vec<Weighed>) {
+        let inside = Scene { granted: Some(name), sifting: Sifting::Word, depth: self.depth + 1, ..*self };
+        for start in 1..words.len().min(MOST_SUFFIXES) {
+            let suffix = words.get(start..).unwrap_or_default();
+            if suffix.first().and_then(Word::text).is_some_and(|word| !word.starts_with('-')) {
+                let mut found = Vec::new();
+                inside.weigh(suffix, &mut found);
+                weighed.extend(found.into_iter().filter(|one| one.judged.decision != Decision::Allow));
+            }
         }
     }
 
@@ -112,6 +152,7 @@ impl<'a> Scene<'a> {
         Scene {
             cwd: self.cwd.filter(|_| !enclosed.moved),
             survey: self.survey.filter(|_| enclosed.in_shell),
+            sifting: if self.sifting == Sifting::No { Sifting::No } else { Sifting::Inside },
             depth: self.depth + 1,
             ..*self
         }
@@ -182,6 +223,11 @@ impl<'a> Scene<'a> {
                 format!("\"{}\" as a command cannot be judged before it runs; {advice}", first.raw).into()
             );
         };
+        if name.starts_with('-') {
+            return Err(
+                format!("\"{name}\" is an option that is not known, or a strange command; {advice}").into()
+            );
+        }
         if self.is_function(name) {
             return free(format!("\"{name}\" is a function of this script"));
         }
@@ -205,6 +251,9 @@ impl<'a> Scene<'a> {
             self.builtin(first, name, args)?;
         }
         self.enclosed(words)?;
+        if self.is_sifted(name) && words.len() > MOST_SUFFIXES {
+            return Err(format!("more than {MOST_SUFFIXES} words after \"{name}\" are not looked through"));
+        }
         if self.policy.rules.restrict() {
             self.handed(words)?;
         }

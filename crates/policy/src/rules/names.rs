@@ -129,6 +129,11 @@ pub(super) fn has_words(program: &str) -> bool {
     ONE_DASH.contains(&program)
 }
 
+/// Whether the first word of this program holds options even without a dash.
+pub(super) fn begins_with_letters(program: &str) -> bool {
+    matches!(program, "ar" | "bsdtar" | "ps" | "tar")
+}
+
 /// Whether `--` ends the options of this program for certain.
 pub(super) fn ends_options(program: &str) -> bool {
     TABLE.iter().any(|(name, _)| *name == program)

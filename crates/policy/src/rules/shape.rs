@@ -58,6 +58,10 @@ impl<'a> Seen<'a> {
     fn of(program: &str, words: &'a [Word]) -> Self {
         let mut seen = Seen::default();
         let (mut ended, mut after_option) = (false, false);
+        // `tar xf` means `tar -xf`.
+        if names::begins_with_letters(program) {
+            seen.letters.extend(words.first().map(Word::prefix).unwrap_or_default().chars());
+        }
         for word in words {
             let prefix = word.prefix();
             if !ended && word.text() == Some("--") && names::ends_options(program) {

@@ -1,11 +1,13 @@
 //! Programs whose arguments are another command.
 
+mod carriers;
 mod find;
 mod options;
 mod shells;
 mod table;
 
 use crate::script::{Value, Word};
+pub(crate) use carriers::starts_its_words;
 use options::Options;
 pub(crate) use shells::handed;
 pub(crate) use table::is_interpreter;

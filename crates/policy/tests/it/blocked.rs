@@ -123,6 +123,13 @@ fn a_blocked_command_is_found_in_every_place_and_through_wrappers_and_shells() {
         "find . -exec sh -c 'rm -rf x' \\;",
         "busybox sh -c 'rm -rf x'",
         "sudo env A=1 bash -c 'timeout 1 rm -rf x'",
+        "fakeroot rm -rf x",
+        "prlimit --nofile=5 rm -rf x",
+        "poetry run -- rm -rf x",
+        "docker exec box rm -rf /x",
+        "ssh host rm -rf x",
+        "uv run bash -c 'rm -rf x'",
+        "fakeroot env rm -rf x",
     ];
     assert_eq!(wrongly_judged(&policy, &lines, Decision::Deny), Vec::<&str>::new());
     for line in lines {
@@ -169,6 +176,15 @@ fn what_cannot_be_read_is_refused_even_where_everything_else_is_allowed() {
         "rm() { ls; }; ls",
         "find . -exec sh -c 'rm -r {}' \\;",
         "watch 'rm -rf x; ls'",
+        "flock /tmp/x -c 'rm -rf x'",
+        "rm -{r,f} x",
+        "rm -r{f,} x",
+        "{rm,-rf,x}",
+        "bash -ic ls",
+        "su root -c 'rm -rf x'",
+        "env -S 'rm -rf x'",
+        "sudo -s rm -rf x",
+        "at now <<< 'rm -rf x'",
     ];
     assert_eq!(wrongly_judged(&policy, &lines, Decision::Deny), Vec::<&str>::new());
     for line in lines {
@@ -193,6 +209,9 @@ fn words_that_are_only_known_when_it_runs_are_no_matter_where_they_cannot_be_wha
         "bash script.sh \"$x\"",
         "bash -c 'echo $1' _ x",
         "python3 -c 'print(1)'",
+        "docker run -it debian ls",
+        "npm run build",
+        "ssh host ls \"$x\"",
     ];
     assert_eq!(wrongly_judged(&policy, &lines, Decision::Allow), Vec::<&str>::new());
     for line in ["git $x", "git \"$x\" push", "git p$x", "git -C \"$x\" push"] {
@@ -227,6 +246,14 @@ fn the_verdict_names_the_rule_and_where_it_stands() {
     assert_eq!(verdict.rule.as_deref(), Some("blocked_commands \"rm -rf\" (rules.toml:3)"));
     assert_eq!(verdict.suggest, None);
     assert_eq!(verdict.commands[0].decision, Decision::Allow);
+}
+
+#[test]
+fn options_without_a_dash_count_where_a_program_takes_them() {
+    let policy = blocking("*", &["tar -x"]);
+    assert_eq!(judge(&policy, "tar xzf a.tar").decision, Decision::Deny);
+    assert_eq!(judge(&policy, "tar --extract -f a.tar").decision, Decision::Deny);
+    assert_eq!(judge(&policy, "tar tf a.tar").decision, Decision::Allow);
 }
 
 #[test]

@@ -56,6 +56,20 @@ fn deep_nesting_is_refused_and_not_followed() {
 }
 
 #[test]
+fn looking_through_the_words_of_a_command_takes_time_in_proportion() {
+    let blocked = vec![runward_policy::Blocked::parse("rm -rf", "x").unwrap()];
+    let policy = policy("*").with_rules(runward_policy::Rules { blocked, ..Default::default() });
+    let judge = |line: String| policy.judge(&read(&Work::Line(line)).unwrap(), Path::new("/"));
+    judge("npm env ".repeat(120) + "ls");
+    let nested = (0..6).fold("ls".to_owned(), |inner, _| {
+        format!("npm {}bash -c '{}'", "env ".repeat(200), inner.replace('\'', "'\\''"))
+    });
+    judge(nested);
+    let long = judge(format!("npm {}rm -rf x", "-x y ".repeat(200)));
+    assert!(long.reason.contains("not looked through"), "{}", long.reason);
+}
+
+#[test]
 fn a_script_that_is_too_long_is_refused() {
     let verdict = judge("ls", &"ls;".repeat(30_000));
     assert_eq!(verdict.decision, Decision::Deny);
