@@ -10,6 +10,7 @@
 //! The list says which programs a caller may start, not what those programs may do: an operator who lists an
 //! interpreter lists everything that it can be told to run.
 
+mod allow;
 mod allowlist;
 mod attacks;
 mod builtin_rules;

@@ -4,23 +4,20 @@ use std::path::{Path, PathBuf};
 
 use runward_model::{Decision, Judged};
 
+use crate::allow::{Denial, Grant};
 use crate::allowlist::against;
-use crate::builtin_rules::effects;
-use crate::builtins::{is_builtin, needs_the_shell};
+use crate::builtins::is_builtin;
 use crate::judge::Policy;
-use crate::objections::sets;
 use crate::rules::{Program, Ruling};
 use crate::script::{Fact, Word};
-use crate::suggest;
 use crate::survey::Survey;
-use crate::variables::decides_what_runs;
 use crate::wrappers::{self, Enclosed};
 
 /// Wrappers inside wrappers, deeper than this, are refused.
-const DEEPEST: usize = 16;
+pub(crate) const DEEPEST: usize = 16;
 
 /// A program that starts its words may have so many of them, since each is looked at as the beginning of a command.
-const MOST_SUFFIXES: usize = 256;
+pub(crate) const MOST_SUFFIXES: usize = 256;
 
 /// Files that are many programs, by the name that they are called by.
 const MANY_IN_ONE: &[&str] = &["busybox", "coreutils", "toybox"];
@@ -30,13 +27,13 @@ const MANY_IN_ONE: &[&str] = &["busybox", "coreutils", "toybox"];
 pub(crate) struct Scene<'a> {
     pub(crate) policy: &'a Policy,
     /// The directory that it runs in; `None` when that is not known.
-    cwd: Option<&'a Path>,
+    pub(crate) cwd: Option<&'a Path>,
     /// The script around it, if bash runs it.
     pub(crate) survey: Option<&'a Survey>,
     /// The shell around it, if it is in the text that an allowed one is given.
-    granted: Option<&'a str>,
+    pub(crate) granted: Option<&'a str>,
     sifting: Sifting,
-    depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// Whether a command was found by looking at every word of another one. What is inside such a command is looked at by
@@ -57,25 +54,6 @@ pub(crate) struct Weighed {
     pub(crate) judged: Judged,
     /// The narrowest rule that would allow it.
     pub(crate) suggest: Option<String>,
-}
-
-/// Why a command may run.
-struct Grant {
-    reason: String,
-    rule: Option<String>,
-}
-
-/// Why a command may not run.
-struct Denial {
-    reason: String,
-    rule: Option<String>,
-    suggest: Option<String>,
-}
-
-impl From<String> for Denial {
-    fn from(reason: String) -> Self {
-        Denial { reason, rule: None, suggest: None }
-    }
 }
 
 impl<'a> Scene<'a> {
@@ -124,7 +102,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn is_sifted(&self, name: &str) -> bool {
+    pub(crate) fn is_sifted(&self, name: &str) -> bool {
         self.policy.rules.restrict() && wrappers::starts_its_words(base_name(name))
     }
 
@@ -158,7 +136,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn enclosed(&self, words: &[Word]) -> Result<Vec<Enclosed>, String> {
+    pub(crate) fn enclosed(&self, words: &[Word]) -> Result<Vec<Enclosed>, String> {
         let Some((first, args)) = words.split_first() else { return Ok(Vec::new()) };
         let Some(name) = first.text() else { return Ok(Vec::new()) };
         let shells_own = matches!(name, "builtin" | "command" | "exec");
@@ -169,7 +147,7 @@ impl<'a> Scene<'a> {
     }
 
     /// What the text that it hands to a shell does.
-    fn handed(&self, words: &[Word]) -> Result<Option<Vec<Fact>>, String> {
+    pub(crate) fn handed(&self, words: &[Word]) -> Result<Option<Vec<Fact>>, String> {
         let Some((first, args)) = words.split_first() else { return Ok(None) };
         let name = first.text().filter(|name| !self.is_function(name));
         name.map_or(Ok(None), |name| wrappers::handed(base_name(name), args))
@@ -204,129 +182,7 @@ impl<'a> Scene<'a> {
         self.policy.rules.objection(&Program { base: base_name(name), is_file_of: &is_file_of }, words)
     }
 
-    /// Whether what cannot be read may not run.
-    pub(crate) fn must_read(&self) -> bool {
-        let all = self.policy.allowlist.allows_everything() || self.granted.is_some();
-        !all || self.policy.rules.restrict()
-    }
-
-    /// Why the command may run, or why not, as far as it has to be allowed.
-    fn allowed(&self, words: &[Word]) -> Result<Grant, Denial> {
-        let free = |reason: String| Ok(Grant { reason, rule: None });
-        let Some(first) = words.first() else { return free("nothing to run".into()) };
-        if !self.must_read() {
-            return self.grant(words, first.text().unwrap_or_default());
-        }
-        let advice = self.policy.advice();
-        let Some(name) = first.text() else {
-            return Err(
-                format!("\"{}\" as a command cannot be judged before it runs; {advice}", first.raw).into()
-            );
-        };
-        if name.starts_with('-') {
-            return Err(
-                format!("\"{name}\" is an option that is not known, or a strange command; {advice}").into()
-            );
-        }
-        if self.is_function(name) {
-            return free(format!("\"{name}\" is a function of this script"));
-        }
-        let read = self.readable(words, name);
-        let grant = match self.grant(words, name) {
-            // A rule would not help a command that cannot be read.
-            Err(denial) if read.is_err() => return Err(Denial { suggest: None, ..denial }),
-            other => other?,
-        };
-        read.map_err(|why| format!("{why}; {advice}"))?;
-        if !self.policy.rules.restrict() && wrappers::is_interpreter(base_name(name)) {
-            let reason = format!("{}; {name} is an interpreter: whatever it is given runs", grant.reason);
-            return Ok(Grant { reason, ..grant });
-        }
-        Ok(grant)
-    }
-
-    /// Says why it cannot be known what a command does.
-    fn readable(&self, words: &[Word], name: &str) -> Result<(), String> {
-        if let Some((first, args)) = words.split_first() {
-            self.builtin(first, name, args)?;
-        }
-        self.enclosed(words)?;
-        if self.is_sifted(name) && words.len() > MOST_SUFFIXES {
-            return Err(format!("more than {MOST_SUFFIXES} words after \"{name}\" are not looked through"));
-        }
-        if self.policy.rules.restrict() {
-            self.handed(words)?;
-        }
-        Ok(())
-    }
-
-    /// Says why it cannot be known what a command of bash's own does.
-    fn builtin(&self, first: &Word, name: &str, args: &[Word]) -> Result<(), String> {
-        if self.survey.is_some() && is_builtin(name) {
-            // Behind `command` and `builtin` bash splits what it leaves whole behind the builtin itself.
-            let splits = Word { raw: String::new(), ..first.clone() };
-            let command = if self.depth == 0 { first } else { &splits };
-            let effects = effects(command, args)?;
-            if let Some((variable, _)) = effects.assigned.iter().find(|(name, _)| decides_what_runs(name)) {
-                return Err(sets(variable));
-            }
-        }
-        if self.depth >= DEEPEST {
-            return Err(format!("commands inside commands, more than {DEEPEST} deep, are not judged"));
-        }
-        Ok(())
-    }
-
-    /// The layer that allows this command.
-    fn grant(&self, words: &[Word], name: &str) -> Result<Grant, Denial> {
-        let policy = self.policy;
-        if policy.allowlist.allows_everything() {
-            let rule = Some(format!("* ({})", policy.allowlist.place_of("*")));
-            return Ok(Grant { reason: "allowed by *".into(), rule });
-        }
-        if let Some(shell) = self.granted {
-            return Ok(Grant { reason: format!("allowed by {shell}, which is given it"), rule: None });
-        }
-        if let Some(entry) = self.entry(&policy.allowlist, name) {
-            let rule = Some(format!("{entry} ({})", policy.allowlist.place_of(entry)));
-            return Ok(Grant { reason: format!("allowed by {entry}"), rule });
-        }
-        let mut rules = policy.rules.prefixes.iter();
-        let allows = rules.find(|rule| {
-            rule.allowed_programs(words).is_some_and(|programs| self.entry(programs, name).is_some())
-        });
-        match allows {
-            Some(rule) => {
-                Ok(Grant { reason: format!("allowed by {}", rule.title()), rule: Some(rule.title()) })
-            }
-            None => Err(self.not_allowed(words, name)),
-        }
-    }
-
-    /// The entry of a list that this name matches.
-    fn entry<'b>(&self, list: &'b crate::Allowlist, name: &str) -> Option<&'b str> {
-        if self.survey.is_some() && needs_the_shell(name) && list.names(name) {
-            return list.entries().iter().map(String::as_str).find(|entry| *entry == name);
-        }
-        list.entry_for(name, &self.policy.path, self.cwd)
-    }
-
-    fn not_allowed(&self, words: &[Word], name: &str) -> Denial {
-        let list = &self.policy.allowlist;
-        if name.contains('/') && against(name, self.cwd).is_none() {
-            let advice = self.policy.advice();
-            return format!("\"{name}\" depends on a directory that is only known when it runs; {advice}")
-                .into();
-        }
-        let listing = list.listing();
-        let reason = format!(
-            "command \"{name}\" is not allowed; allowed commands: {listing} (set ALLOWED_COMMANDS to change this)"
-        );
-        let rule = Some(format!("not among the allowed commands ({})", list.place_of(name)));
-        Denial { reason, rule, suggest: suggest::rule_for(words, self.cwd) }
-    }
-
-    fn is_function(&self, name: &str) -> bool {
+    pub(crate) fn is_function(&self, name: &str) -> bool {
         self.survey.is_some_and(|survey| survey.functions.contains(name))
     }
 
@@ -345,6 +201,7 @@ fn is_many_in_one(file: &Path) -> bool {
     file.file_name().is_some_and(|name| MANY_IN_ONE.iter().any(|many| name == *many))
 }
 
-fn base_name(name: &str) -> &str {
+/// The name of a program without its directories.
+pub(crate) fn base_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
