@@ -51,6 +51,8 @@ pub(crate) enum Subcommand {
     /// Read the record of every call
     #[command(subcommand, after_help = help::audit())]
     Audit(Audit),
+    /// Let commands run again after a failure that stopped all of them
+    Resume,
 }
 
 /// What `stdio` takes.

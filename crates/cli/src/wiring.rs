@@ -1,6 +1,7 @@
 //! From the configuration to the parts of the program.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use runward_audit::Trail;
@@ -38,6 +39,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         secrets: secret_values(config),
         max_sessions: config.limits.sessions,
         output: output_settings(config),
+        abort_file: abort_file(config),
     };
     Engine::with_runner(
         settings,
@@ -65,6 +67,11 @@ fn secret_values(config: &Config) -> Vec<Vec<u8>> {
     let secret =
         std::env::vars_os().filter(|(name, _)| config.redact && name.to_str().is_some_and(is_secret));
     secret.map(|(_, value)| value.into_encoded_bytes()).collect()
+}
+
+/// The file that stops everything while it exists.
+pub(crate) fn abort_file(config: &Config) -> PathBuf {
+    config.abort_file.clone().unwrap_or_else(|| State::of_this_user().path().join("abort"))
 }
 
 fn output_settings(config: &Config) -> OutputSettings {

@@ -23,6 +23,7 @@ mod shell;
 mod streams;
 mod supervise;
 mod waiting;
+mod workflow;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -127,8 +128,11 @@ impl Engine {
         if shared.stopping.is_cancelled() {
             return Err(Refusal::ShuttingDown);
         }
+        let input = workflow::unless_aborted(&shared.settings.abort_file)
+            .and_then(|()| workflow::input(&request, &shared.outputs))
+            .map_err(|refusal| self.refuse(&request, refusal))?;
         let plan = match Plan::make(request, &shared.settings) {
-            Ok(plan) => plan,
+            Ok(plan) => plan.reading(input),
             Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
         };
         let Ok(room) = shared.room.clone().try_acquire_owned() else {
@@ -144,6 +148,8 @@ impl Engine {
         let caller = &request.caller;
         tracing::info!(door = caller.door.0, principal = %caller.principal.0, %refusal, "refused");
         self.0.recorder.refuse(request, &refusal, &self.0.secrets(&request.env));
+        let (on_failure, file) = (request.workflow.on_failure, &self.0.settings.abort_file);
+        workflow::after_refusal(on_failure, file, &request.work, &refusal);
         refusal
     }
 

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use runward_model::wire::{Launch, Step};
 use runward_model::{Caller, Decision, Receipt, Refusal, Request, Verdict};
 use runward_process::{Error as SpawnError, Stdin};
+use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved};
 use crate::session::Session;
-use crate::supervise::Supervision;
+use crate::supervise::{Holdings, Supervision};
 use crate::{Engine, Settings};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
@@ -23,15 +24,21 @@ pub(crate) struct Plan {
     resolved: Resolved,
     verdict: Verdict,
     program: PathBuf,
+    input: Option<Record>,
 }
 
 impl Plan {
     /// Resolves and judges; a refusal says why there is no plan.
     pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Box<Refused>> {
         match judged(&request, settings) {
-            Ok((resolved, verdict, program)) => Ok(Plan { request, resolved, verdict, program }),
+            Ok((resolved, verdict, program)) => Ok(Plan { request, resolved, verdict, program, input: None }),
             Err(refusal) => Err(Box::new(Refused { request, refusal })),
         }
+    }
+
+    /// The same with something on its standard input.
+    pub(crate) fn reading(self, input: Option<Record>) -> Self {
+        Plan { input, ..self }
     }
 
     /// What was asked.
@@ -61,7 +68,7 @@ impl Plan {
         mut open: OpenCall,
         room: OwnedSemaphorePermit,
     ) -> Result<Session, Refusal> {
-        let Plan { request, resolved, verdict, program } = self;
+        let Plan { request, resolved, verdict, program, input } = self;
         let Resolved { argv, cwd, env, .. } = resolved;
         let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
         let launch = Launch::new(
@@ -71,7 +78,7 @@ impl Plan {
         )
         .map_err(|_| Refusal::Nul { what: "the command" })?
         .limited(engine.0.settings.limits);
-        let stdin = if request.input.is_some() { Stdin::Piped } else { Stdin::Empty };
+        let stdin = if input.is_some() { Stdin::Piped } else { Stdin::Empty };
         let receipt =
             Receipt { command: request.work.to_string(), cwd: cwd.path.clone(), verdict, output: None };
         let child = match engine.0.spawner.spawn(launch, cwd.handle, stdin).await {
@@ -87,7 +94,7 @@ impl Plan {
         if engine.0.settings.log_commands {
             record_start(&request.caller, &argv, child.pid);
         }
-        Ok(Supervision::begin(engine, child, request, receipt, (open, room)))
+        Ok(Supervision::begin(engine, child, request, receipt, Holdings { open, room, input }))
     }
 }
 

@@ -43,4 +43,6 @@ pub struct Settings {
     pub max_sessions: usize,
     /// Where and for how long whole outputs are kept.
     pub output: OutputSettings,
+    /// While this file exists, nothing runs.
+    pub abort_file: PathBuf,
 }

@@ -1,7 +1,10 @@
 //! What a session prints goes into its log; what it is given goes into its input.
 
+use std::io::Read as _;
+
 use runward_model::Stream;
 use runward_process::{Child, Output};
+use runward_spool::Record;
 use tokio::net::unix::pipe::Sender;
 
 use crate::screen::Screen;
@@ -28,13 +31,19 @@ struct Lane {
 /// Input that is still to be written.
 struct Feed {
     pipe: Sender,
-    input: Vec<u8>,
+    input: Record,
+    block: Vec<u8>,
     written: usize,
 }
 
 impl Streams {
-    pub(crate) fn take(child: &mut Child, input: Option<Vec<u8>>, screen: Screen) -> Self {
-        let stdin = child.stdin.take().zip(input).map(|(pipe, input)| Feed { pipe, input, written: 0 });
+    pub(crate) fn take(child: &mut Child, input: Option<Record>, screen: Screen) -> Self {
+        let stdin = child.stdin.take().zip(input).map(|(pipe, input)| Feed {
+            pipe,
+            input,
+            block: Vec::new(),
+            written: 0,
+        });
         let (stdout, stderr) = (Lane::new(child.stdout.take()), Lane::new(child.stderr.take()));
         Streams { stdout, stderr, stdin, screen }
     }
@@ -89,8 +98,12 @@ impl Lane {
 
 /// Writes the input until all of it is written or nobody reads it; waits for ever when there is none.
 async fn feed(stdin: &mut Option<Feed>) {
-    let Some(Feed { pipe, input, written }) = stdin else { return std::future::pending().await };
-    while let Some(rest) = input.get(*written..).filter(|rest| !rest.is_empty()) {
+    let Some(Feed { pipe, input, block, written }) = stdin else { return std::future::pending().await };
+    loop {
+        if *written == block.len() {
+            (*block, *written) = (next_block(input), 0);
+        }
+        let Some(rest) = block.get(*written..).filter(|rest| !rest.is_empty()) else { return };
         if pipe.writable().await.is_err() {
             return;
         }
@@ -101,4 +114,11 @@ async fn feed(stdin: &mut Option<Feed>) {
             Err(_) => return,
         }
     }
+}
+
+/// What is written next; empty at the end, and when the rest was removed from the disk meanwhile.
+fn next_block(input: &mut Record) -> Vec<u8> {
+    let mut block = Vec::new();
+    let _ = input.take(USUAL_READ as u64).read_to_end(&mut block);
+    block
 }

@@ -9,6 +9,7 @@ use runward_model::{
     Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, StopReason, Tree, Usage,
 };
 use runward_process::Child;
+use runward_spool::Record;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
@@ -21,7 +22,7 @@ use crate::record::OpenCall;
 use crate::screen::Screen;
 use crate::session::{Leash, Session};
 use crate::streams::Streams;
-use crate::waiting;
+use crate::{waiting, workflow};
 
 /// How a session ended, once it has.
 pub(crate) type Final = Option<Outcome>;
@@ -42,6 +43,16 @@ pub(crate) struct Supervision {
     /// Whether the log tells of it.
     logged: bool,
     _room: OwnedSemaphorePermit,
+}
+
+/// What a session has for itself.
+pub(crate) struct Holdings {
+    /// Its record, which has to be closed.
+    pub(crate) open: OpenCall,
+    /// Its place among those that may run.
+    pub(crate) room: OwnedSemaphorePermit,
+    /// What it reads.
+    pub(crate) input: Option<Record>,
 }
 
 /// Everything that can ask for the end of a session.
@@ -68,7 +79,7 @@ impl Supervision {
         mut child: Child,
         request: Request,
         mut receipt: Receipt,
-        (open, room): (OpenCall, OwnedSemaphorePermit),
+        Holdings { open, room, input }: Holdings,
     ) -> Session {
         let shared = &engine.0;
         let id = receipt.output.get_or_insert_with(Outputs::name).clone();
@@ -90,7 +101,7 @@ impl Supervision {
         let supervision = Supervision {
             streams: Streams::take(
                 &mut child,
-                request.input,
+                input,
                 Screen::new(log.clone(), &shared.secrets(&request.env)),
             ),
             child,
@@ -113,9 +124,12 @@ impl Supervision {
             logged: shared.settings.log_commands,
             _room: room,
         };
+        let (aborts, on_failure) = (engine.0.clone(), request.workflow.on_failure);
+        let command = session.receipt.command.clone();
         shared.sessions.spawn(async move {
             let outcome = supervision.run().await;
             log.close();
+            workflow::after_end(on_failure, &aborts.settings.abort_file, &command, &outcome);
             sender.send_replace(Some(outcome.clone()));
             closing.ended(&id);
             open.ended(&outcome, &log).await;

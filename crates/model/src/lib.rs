@@ -27,7 +27,7 @@ pub use caller::{Caller, Client, Door, Principal};
 pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
 pub use refusal::Refusal;
-pub use request::{Argv, Request, Work};
+pub use request::{Argv, Condition, OnFailure, Request, Work, Workflow};
 pub use verdict::{Decision, Judged, Verdict};
 pub use view::{Captured, Receipt, View};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::Verdict;
+use crate::{OutputId, Verdict};
 
 /// Why nothing ran. The text says what, why, and what would change it; doors pass it on as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -76,7 +76,9 @@ pub enum Refusal {
         reason: String,
     },
     /// The audit trail cannot be written, and what is not recorded does not run.
-    #[error("the call cannot be recorded: {0}; nothing was run (fix the trail, or set audit.enabled to false)")]
+    #[error(
+        "the call cannot be recorded: {0}; nothing was run (fix the trail, or set audit.enabled to false)"
+    )]
     Unrecorded(String),
     /// Starting failed in another way.
     #[error("cannot start {program}: {reason}")]
@@ -85,6 +87,37 @@ pub enum Refusal {
         program: PathBuf,
         /// The system's reason.
         reason: String,
+    },
+    /// The condition that the caller gave does not hold. Nothing is wrong.
+    #[error("skipped: {output} ended with exit code {ended}, and only_if wants {wanted}; nothing was run")]
+    Skipped {
+        /// The run that the condition is about.
+        output: OutputId,
+        /// How it ended.
+        ended: i32,
+        /// How it should have.
+        wanted: i32,
+    },
+    /// An earlier run that is named cannot be used.
+    #[error("{argument} names {output}: {reason}; nothing was run")]
+    Earlier {
+        /// The argument that names it.
+        argument: &'static str,
+        /// The run.
+        output: OutputId,
+        /// Why not.
+        reason: String,
+    },
+    /// Two inputs were given.
+    #[error("input and input_from exclude each other; give one of them")]
+    TwoInputs,
+    /// An earlier run failed that was to stop everything after it.
+    #[error("everything is stopped since an earlier run failed: {reason} (a person can let runs go on with `runward resume`, or by removing {})", .file.display())]
+    Aborted {
+        /// What was said of that run.
+        reason: String,
+        /// Where that was said.
+        file: PathBuf,
     },
     /// The server is stopping.
     #[error("the server is shutting down; nothing was run")]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::Caller;
+use crate::{Caller, OutputId};
 
 /// What a door decoded: foreign names are gone, defaults are filled in, nothing is checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,38 @@ pub struct Request {
     pub input: Option<Vec<u8>>,
     /// When to stop it.
     pub timeout: Duration,
+    /// How it hangs together with other runs.
+    pub workflow: Workflow,
+}
+
+/// How a run hangs together with those before and after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workflow {
+    /// The run whose standard output is this one's standard input.
+    pub input_from: Option<OutputId>,
+    /// The run that must have ended in a certain way; otherwise this one is skipped.
+    pub only_if: Option<Condition>,
+    /// What a failure means for the runs that follow.
+    pub on_failure: OnFailure,
+}
+
+/// How an earlier run must have ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Which run.
+    pub output: OutputId,
+    /// With which exit code.
+    pub exit_code: i32,
+}
+
+/// What a failure means for the runs that follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Nothing.
+    #[default]
+    GoOn,
+    /// They are refused until a person says otherwise.
+    Abort,
 }
 
 /// What to run.

@@ -12,7 +12,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use rmcp::model::JsonObject;
-use runward_model::{Caller, Principal, Request, StopReason, View};
+use runward_model::{Caller, Principal, Refusal, Request, StopReason, View};
 use tokio_util::sync::CancellationToken;
 
 use crate::params::{self, Given, Param};
@@ -102,7 +102,10 @@ async fn run(engine: &Engine, tool: &Run, limits: &Limits, request: Request, wat
             let view = watch(&mut session, tool.telling, watcher).await;
             (tool.encode)(&Seen { view: &view, limits, near: &|name| engine.near(name) })
         }
-        Err(refusal) => (tool.refuse)(&Refused { command: &command, refusal: &refusal }),
+        Err(refusal) => {
+            let reply = (tool.refuse)(&Refused { command: &command, refusal: &refusal });
+            if matches!(refusal, Refusal::Skipped { .. }) { reply.harmless() } else { reply }
+        }
     }
 }
 

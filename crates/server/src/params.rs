@@ -44,6 +44,10 @@ pub(crate) enum Kind {
     TextMap,
     /// One of a few words, the first of which stands in for an absent one.
     Choice(&'static [&'static str]),
+    /// Yes or no; no when left out.
+    Switch,
+    /// A run by its output, and an exit code.
+    ExitOf,
     /// A whole number in a range, with a value for when it is left out.
     Integer {
         /// The smallest that is taken.
@@ -86,6 +90,8 @@ impl Kind {
             Kind::TextList => "an array of strings".into(),
             Kind::TextMap => "an object whose values are strings".into(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Switch => "true or false".into(),
+            Kind::ExitOf => "an object with output_id (a string) and exit_code (an integer)".into(),
             Kind::Integer { min, max, .. } => format!("an integer from {min} to {max}"),
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) http: Http,
     pub(crate) output: Output,
+    /// The file that stops everything while it exists; `None` is the usual place.
+    pub(crate) abort_file: Option<PathBuf>,
     /// How often a silent command reports that it is alive.
     pub(crate) heartbeat: Duration,
     /// What alone may hold process trees together; `None` is the strongest that this host offers.

@@ -27,6 +27,7 @@ impl Config {
             limits: Limits::read(settings)?,
             http: Http::read(settings)?,
             output: Output::read(settings)?,
+            abort_file: read_path(settings, "workflow.abort_file")?,
             heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
             containment: read_containment(settings)?,
             audit: Audit::read(settings)?,

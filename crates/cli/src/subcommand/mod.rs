@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod policy_test;
+mod resume;
 mod serve;
 mod stdio;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Check(check)) => check::run(check, &args.common),
         Some(Subcommand::Policy(Policy::Test(test))) => policy_test::run(&test, &args.common),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
+        Some(Subcommand::Resume) => resume::run(&args.common),
         None => {
             Args::command().print_help()?;
             Ok(Exit::Success)

@@ -17,3 +17,4 @@ mod recording;
 mod reply;
 mod serve;
 mod shell;
+mod workflow;

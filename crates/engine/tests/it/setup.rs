@@ -35,6 +35,7 @@ pub(crate) fn settings() -> Settings {
             quota: 1 << 30,
             keep: MINUTE,
         },
+        abort_file: "/nowhere/abort".into(),
     }
 }
 
@@ -85,6 +86,7 @@ pub(crate) fn ask(verbs: &[&str]) -> Request {
         env: Vec::new(),
         input: None,
         timeout: MINUTE,
+        workflow: runward_model::Workflow::default(),
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Given {
     lists: HashMap<&'static str, Vec<String>>,
     maps: HashMap<&'static str, Vec<(String, String)>>,
     integers: HashMap<&'static str, u64>,
+    switches: HashMap<&'static str, bool>,
+    exits: HashMap<&'static str, (String, i32)>,
 }
 
 impl Given {
@@ -34,6 +36,16 @@ impl Given {
     /// Strings by name.
     pub(crate) fn map(&mut self, name: &str) -> Vec<(String, String)> {
         self.maps.remove(name).unwrap_or_default()
+    }
+
+    /// Yes or no.
+    pub(crate) fn switch(&self, name: &str) -> bool {
+        self.switches.get(name).copied().unwrap_or_default()
+    }
+
+    /// A run by its output, and an exit code, where the caller gave them.
+    pub(crate) fn exit_of(&mut self, name: &str) -> Option<(String, i32)> {
+        self.exits.remove(name)
     }
 
     /// A whole number.
@@ -61,6 +73,14 @@ impl Given {
                 self.texts.insert(param.name, text);
                 Ok(())
             }
+            (Kind::Switch, Value::Bool(value)) => {
+                self.switches.insert(param.name, value);
+                Ok(())
+            }
+            (Kind::ExitOf, value) => {
+                self.exits.insert(param.name, exit_of(&value).ok_or_else(|| param.wrong(&value))?);
+                Ok(())
+            }
             (Kind::TextList, Value::Array(items)) => {
                 self.lists.insert(param.name, strings(items).map_err(|items| param.wrong(&items))?);
                 Ok(())
@@ -77,6 +97,14 @@ impl Given {
             (_, value) => Err(param.wrong(&value)),
         }
     }
+}
+
+/// Exactly the two fields.
+fn exit_of(value: &Value) -> Option<(String, i32)> {
+    let fields = value.as_object().filter(|fields| fields.len() == 2)?;
+    let output = fields.get("output_id")?.as_str().filter(|id| !id.is_empty())?;
+    let exit_code = i32::try_from(fields.get("exit_code")?.as_i64()?).ok()?;
+    Some((output.to_owned(), exit_code))
 }
 
 fn strings(items: Vec<Value>) -> Result<Vec<String>, Value> {

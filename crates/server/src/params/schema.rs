@@ -30,6 +30,12 @@ fn property(param: &Param) -> JsonObject {
         Kind::Choice(words) => {
             rmcp::object!({ "type": "string", "enum": words, "default": words.first() })
         }
+        Kind::Switch => rmcp::object!({ "type": "boolean" }),
+        Kind::ExitOf => rmcp::object!({
+            "type": "object",
+            "properties": { "output_id": { "type": "string" }, "exit_code": { "type": "integer" } },
+            "required": ["output_id", "exit_code"],
+        }),
         Kind::Integer { min, max, default } => {
             rmcp::object!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
         }

@@ -10,6 +10,7 @@ mod receipt;
 mod reply;
 mod running;
 mod shell;
+mod workflow;
 
 use std::time::Duration;
 

@@ -26,6 +26,12 @@ impl Reply {
         Reply { is_error: true, ..Reply::ran(text) }
     }
 
+    /// The same as no error.
+    pub(crate) fn harmless(mut self) -> Self {
+        self.is_error = false;
+        self
+    }
+
     /// With another text after those that there are.
     pub(crate) fn and(mut self, text: impl Into<String>) -> Self {
         self.texts.push(text.into());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::model::ToolAnnotations;
 use runward_model::{Caller, Ending, Request, Work};
 
-use super::{Limits, Refused, Reply, Seen, receipt};
+use super::{Limits, Refused, Reply, Seen, receipt, workflow};
 use crate::params::{Given, Kind, Need, Param};
 use crate::yaml;
 
@@ -15,9 +15,9 @@ pub(super) fn annotations() -> ToolAnnotations {
     ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true)
 }
 
-/// Where the command runs, what it reads and how long it may take.
-pub(super) fn surroundings(limits: &Limits) -> [Param; 3] {
-    [
+/// Where the command runs, what it reads, how long it may take, and what it has to do with other runs.
+pub(super) fn surroundings(limits: &Limits) -> impl Iterator<Item = Param> {
+    let own = [
         Param {
             name: "cwd",
             kind: Kind::Text,
@@ -42,7 +42,8 @@ pub(super) fn surroundings(limits: &Limits) -> [Param; 3] {
             description: "Milliseconds after which the command and everything that it started is stopped. \
                 Raise it for builds, tests and downloads.",
         },
-    ]
+    ];
+    own.into_iter().chain(workflow::params())
 }
 
 /// A request for some work in the surroundings that the caller gave.
@@ -54,6 +55,7 @@ pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
         env: Vec::new(),
         input: given.text("input").map(String::into_bytes),
         timeout: Duration::from_millis(given.integer("timeout_ms")),
+        workflow: workflow::of(&mut given),
     }
 }
 

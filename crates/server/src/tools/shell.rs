@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use runward_model::{Caller, Request, Work};
 
-use super::{Act, Alternative, Limits, Run, Telling, Tool, running};
+use super::{Act, Alternative, Limits, Run, Telling, Tool, running, workflow};
 use crate::params::{Given, Kind, Need, Param};
 
 pub(super) const TOOL: Tool = Tool {
@@ -33,7 +33,7 @@ pub(super) const TOOL: Tool = Tool {
 
 fn params(limits: &Limits) -> Vec<Param> {
     let (max, default) = (limits.shell_max_timeout, limits.shell_default_timeout);
-    vec![
+    let own = [
         Param {
             name: "command",
             kind: Kind::Word,
@@ -58,7 +58,8 @@ fn params(limits: &Limits) -> Vec<Param> {
             need: Need::Optional,
             description: "Additional environment variables to set (optional)",
         },
-    ]
+    ];
+    own.into_iter().chain(workflow::params()).collect()
 }
 
 fn decode(mut given: Given, caller: Caller) -> Request {
@@ -70,6 +71,7 @@ fn decode(mut given: Given, caller: Caller) -> Request {
         env: given.map("environment"),
         input: None,
         timeout: Duration::from_secs(given.integer("timeout")),
+        workflow: workflow::of(&mut given),
     }
 }
 

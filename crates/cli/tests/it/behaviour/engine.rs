@@ -44,6 +44,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
             quota: 1 << 30,
             keep: Duration::from_hours(1),
         },
+        abort_file: "/nowhere/abort".into(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let engine = Engine::with_runner(settings, RunnerProgram { path: puppet(), containment: None });
@@ -59,6 +60,7 @@ impl Door for InProcess {
             env: Vec::new(),
             input: ask.input.clone().map(String::into_bytes),
             timeout: ask.timeout,
+            workflow: runward_model::Workflow::default(),
         };
         let call = CallId(self.calls.len().try_into().unwrap());
         self.calls.insert(call, self.runtime.block_on(self.engine.start(request)));
