@@ -58,6 +58,26 @@ async def heartbeat(client, place, check):
     check("a silent command has a heartbeat", len(beats) >= 2 and beats == sorted(set(beats)), beats)
 
 
+async def live(client, place, check):
+    pipe = f"{place.dir}/live"
+    await call(client, "execute_command", {"command": f"mkfifo {pipe}"})
+    heard, told = [], asyncio.Event()
+
+    async def progress(value, _total, message):
+        heard.append((value, message))
+        if "begun" in message:
+            told.set()
+
+    running = asyncio.create_task(
+        call(client, "shell", {"command": f"echo begun; cat {pipe}"}, progress_callback=progress)
+    )
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(told.wait(), PATIENCE)
+    check("output arrives while a shell command runs", told.is_set() and not running.done(), heard)
+    await call(client, "execute_command", {"command": f"echo on > {pipe}"})
+    check("a shell command ends with all of its output", "begun\non\n" in (answer := await running)[1], answer)
+
+
 async def cancel(client, place, check):
     running = asyncio.create_task(call(client, "execute_process", place.tree()))
     check("a tree of processes starts", await reached(place.tree_is_up), place.alive())
@@ -76,6 +96,7 @@ async def drive(target, mode, place, check):
         await table(client, place, check)
         await side_by_side(client, place, check)
         await heartbeat(client, place, check)
+        await live(client, place, check)
         await cancel(client, place, check)
         left = asyncio.create_task(call(client, "execute_process", place.tree()))
         check("a call is in flight at the end", await reached(place.tree_is_up), place.alive())

@@ -65,6 +65,19 @@ class Run {
     this.check("a silent command has a heartbeat", beats.length >= 2 && rising, beats);
   }
 
+  async live() {
+    const pipe = `${this.place.dir}/live`;
+    await this.command(`mkfifo ${pipe}`);
+    const heard = [];
+    const onprogress = ({ message }) => heard.push(message);
+    const running = this.call("shell", { command: `echo begun; cat ${pipe}` }, { onprogress });
+    const told = await until(() => heard.some((message) => message.includes("begun")));
+    this.check("output arrives while a shell command runs", told, heard);
+    await this.command(`echo on > ${pipe}`);
+    const answer = await running;
+    this.check("a shell command ends with all of its output", answer.text.includes("begun\non\n"), answer);
+  }
+
   async cancel() {
     const controller = new AbortController();
     const running = this.call("execute_process", this.place.tree(), { signal: controller.signal });
@@ -89,6 +102,7 @@ class Run {
     await this.table();
     await this.sideBySide();
     await this.heartbeat();
+    await this.live();
     await this.cancel();
     await this.closeInFlight();
   }

@@ -151,6 +151,23 @@ fn output_arrives_while_the_command_runs() {
     assert!(notes[0]["progress"].as_f64() < notes[1]["progress"].as_f64(), "{notes:?}");
 }
 
+#[test]
+fn notes_are_gathered_and_never_more_than_ten_a_second() {
+    let mut client = client();
+    let command = "for i in {1..40}; do echo $i; sleep 0.02; done";
+    let params =
+        json!({ "name": "shell", "arguments": { "command": command }, "_meta": { "progressToken": "x" } });
+    let id = client.begin("tools/call", params);
+    let mut messages = client.messages(id);
+    let answer = messages.pop().unwrap();
+    let notes: Vec<_> = messages.iter().map(|message| &message["params"]).collect();
+    let told: String = notes.iter().map(|note| note["message"].as_str().unwrap()).collect();
+    let printed = result(&answer)["structuredContent"]["stdout"].as_str().unwrap();
+    assert!(!told.is_empty() && printed.starts_with(&told), "{told:?}");
+    let times: Vec<_> = notes.iter().map(|note| note["progress"].as_f64().unwrap()).collect();
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 0.0999), "{times:?}");
+}
+
 /// Waits for a note that says this.
 fn note_with(client: &mut StdioClient, words: &str) -> Value {
     loop {
