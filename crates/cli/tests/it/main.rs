@@ -15,6 +15,7 @@ mod policy_test;
 mod program;
 mod recording;
 mod reply;
+mod rules;
 mod serve;
 mod shell;
 mod workflow;
