@@ -61,6 +61,7 @@ fn failures_are_errors_with_their_code_signal_and_reason() {
         ("cd /no/such/place", 1, None, "directory does not exist: /no/such/place"),
         ("/etc/passwd; exit $?", 126, None, "\"/etc/passwd\" was found but cannot be executed"),
         ("bash -c 'kill -SEGV $$'; exit $?", 139, None, "a command in it was ended by SIGSEGV"),
+        ("echo x > /dev/full", 1, None, "the disk is full"),
         ("cat < /dev/tty", 1, None, "it seems to want a terminal"),
     ] {
         let result = shell(&mut client, json!({ "command": command }));

@@ -15,6 +15,15 @@ const WANTS_TERMINAL: [&str; 9] = [
     "cannot open terminal",
 ];
 
+/// What the system says when it has no more of something, and what that means.
+const EXHAUSTED: [(&str, &str); 5] = [
+    ("No space left on device", "the disk is full"),
+    ("Disk quota exceeded", "the disk quota is used up"),
+    ("Cannot allocate memory", "the system had no more memory to give"),
+    ("fork: retry: Resource temporarily unavailable", "the system had no room for another process"),
+    ("Too many open files", "it had too many files open at once"),
+];
+
 /// The reason, from what the kernel said and from what the command printed on standard error.
 pub(super) fn it_failed(
     outcome: &Outcome,
@@ -49,6 +58,8 @@ fn exited(code: i32, stderr: &str, near: &dyn Fn(&str) -> Vec<String>) -> Option
             let what = "it seems to want a terminal, which there is none of here; look for an option to run without one";
             Some(format!("{what} (exit code {code})"))
         }
+        _ if exhausted(stderr).is_some() => exhausted(stderr).map(str::to_owned),
+        _ if stderr.contains(": Permission denied") => permission(stderr),
         129..=159 => Some(format!("a command in it was ended by {}", ended_by(Signal(code - 128)))),
         _ => None,
     }
@@ -65,6 +76,17 @@ fn wants_terminal(stderr: &str) -> bool {
     // ssh says this first, whatever fails afterwards.
     let lines = stderr.lines().filter(|line| !line.starts_with("Pseudo-terminal will not be allocated"));
     lines.map(str::to_lowercase).any(|line| WANTS_TERMINAL.iter().any(|text| line.contains(text)))
+}
+
+fn exhausted(stderr: &str) -> Option<&'static str> {
+    EXHAUSTED.iter().find(|(said, _)| stderr.contains(said)).map(|(_, meaning)| *meaning)
+}
+
+fn permission(stderr: &str) -> Option<String> {
+    let path = subject(stderr, &[": Permission denied"])?;
+    Some(format!(
+        "permission denied: {path}; check its owner and mode, or use a path that this server's user may use"
+    ))
 }
 
 fn missing_directory(stderr: &str) -> Option<&str> {
@@ -98,70 +120,18 @@ fn not_found(stderr: &str, near: &dyn Fn(&str) -> Vec<String>) -> String {
 fn subject<'a>(stderr: &'a str, endings: &[&str]) -> Option<&'a str> {
     stderr.lines().rev().find_map(|line| {
         let said = endings.iter().find_map(|ending| line.find(ending).and_then(|at| line.get(..at)))?;
-        let last = said.rsplit(": ").next()?.rsplit(' ').next()?;
-        Some(last.trim_matches(['‘', '’', '\'', '"'])).filter(|name| !name.is_empty())
+        Some(named(said.rsplit(": ").next()?)).filter(|name| !name.is_empty())
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn near(name: &str) -> Vec<String> {
-        if name == "gti" { vec!["git".into(), "gtk".into()] } else { Vec::new() }
+/// What a complaint names: what stands in quotes at its end, a whole path, or its last word.
+fn named(said: &str) -> &str {
+    let quotes = ['‘', '’', '\'', '"'];
+    if let Some(quoted) = said.strip_suffix(quotes) {
+        return quoted.rsplit(quotes).next().unwrap_or(quoted);
     }
-
-    #[test]
-    fn an_exit_code_and_what_was_printed_make_a_reason() {
-        let terminal = "it seems to want a terminal, which there is none of here; look for an option to run without one (exit code 1)";
-        for (code, stderr, reason) in [
-            (
-                127,
-                "bash: line 1: gti: command not found\n",
-                "command not found: gti (close matches on PATH: git, gtk)",
-            ),
-            (127, "sh: 1: xyzzy: not found\n", "command not found: xyzzy (no program of that name on PATH)"),
-            (
-                127,
-                "env: ‘gti’: No such file or directory\n",
-                "command not found: gti (close matches on PATH: git, gtk)",
-            ),
-            (
-                127,
-                "timeout: failed to run command ‘xyzzy’: No such file or directory\n",
-                "command not found: xyzzy (no program of that name on PATH)",
-            ),
-            (
-                127,
-                "bash: line 1: ./run.sh: No such file or directory\n",
-                "there is no ./run.sh, or the interpreter that its first line names is missing",
-            ),
-            (127, "", "a command in it was not found"),
-            (
-                126,
-                "bash: line 1: ./run.sh: Permission denied\n",
-                "\"./run.sh\" was found but cannot be executed; check its mode (chmod +x) or name its interpreter",
-            ),
-            (
-                1,
-                "bash: line 1: cd: /no where: No such file or directory\n",
-                "directory does not exist: /no where",
-            ),
-            (2, "sh: 1: cd: can't cd to /nowhere\n", "directory does not exist: /nowhere"),
-            (1, "the input device is not a TTY\n", terminal),
-            (1, "sudo: a terminal is required to read the password\n", terminal),
-            (139, "", "a command in it was ended by SIGSEGV"),
-            (
-                137,
-                "",
-                "a command in it was ended by SIGKILL, which Runward did not send; most often the system ran out of memory",
-            ),
-        ] {
-            assert_eq!(exited(code, stderr, &near).as_deref(), Some(reason), "{code} {stderr}");
-        }
-        assert_eq!(exited(1, "error: tests failed\n", &near), None);
-        assert_eq!(exited(128, "", &near), None);
-        let ssh = "Pseudo-terminal will not be allocated because stdin is not a terminal.\nssh: no route\n";
-        assert_eq!(exited(255, ssh, &near), None);
-    }
+    if said.starts_with(['/', '.', '~']) { said } else { said.rsplit(' ').next().unwrap_or(said) }
 }
+
+#[cfg(test)]
+mod tests;
