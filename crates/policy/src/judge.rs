@@ -25,7 +25,8 @@ impl Policy {
 
     /// The same with these rules beyond the list.
     #[must_use]
-    pub fn with_rules(self, rules: Rules) -> Self {
+    pub fn with_rules(self, mut rules: Rules) -> Self {
+        rules.look_up(&self.path);
         Policy { rules, ..self }
     }
 

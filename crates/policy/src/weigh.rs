@@ -174,12 +174,11 @@ impl<'a> Scene<'a> {
 
     fn objection_by_rule(&self, words: &[Word], file: Option<&Path>) -> Option<Ruling> {
         let name = words.first().and_then(Word::text).filter(|name| !self.is_function(name))?;
-        let real = || file.and_then(|file| file.canonicalize().ok()).filter(|file| !is_many_in_one(file));
-        let is_file_of = |other: &str| {
-            let other = self.policy.path.find(other).and_then(|file| file.canonicalize().ok());
-            other.is_some() && other == real()
-        };
-        self.policy.rules.objection(&Program { base: base_name(name), is_file_of: &is_file_of }, words)
+        if !self.policy.rules.restrict() {
+            return None;
+        }
+        let file = file.and_then(|file| file.canonicalize().ok()).filter(|file| !is_many_in_one(file));
+        self.policy.rules.objection(&Program { base: base_name(name), file }, words)
     }
 
     pub(crate) fn is_function(&self, name: &str) -> bool {

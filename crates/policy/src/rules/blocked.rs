@@ -4,6 +4,7 @@ use runward_model::Decision;
 
 use super::shape::{Program, Shape};
 use super::{Fit, Ruling};
+use crate::SearchPath;
 use crate::script::Word;
 use crate::words::split_plain;
 
@@ -25,6 +26,10 @@ impl Blocked {
         })?;
         let shape = Shape::new(words.into_iter().map(|word| vec![word]).collect());
         Ok(Blocked { text: text.to_owned(), place: place.into(), shape })
+    }
+
+    pub(super) fn look_up(&mut self, path: &SearchPath) {
+        self.shape.look_up(path);
     }
 
     pub(super) fn objection(&self, program: &Program<'_>, words: &[Word]) -> Option<Ruling> {

@@ -12,6 +12,7 @@ pub use prefix::PrefixRule;
 
 use runward_model::Decision;
 
+use crate::SearchPath;
 use crate::script::Word;
 pub(crate) use shape::Program;
 
@@ -47,6 +48,12 @@ pub(crate) enum Fit {
 }
 
 impl Rules {
+    /// Looks up which files the programs of these rules are.
+    pub(crate) fn look_up(&mut self, path: &SearchPath) {
+        self.blocked.iter_mut().for_each(|rule| rule.look_up(path));
+        self.prefixes.iter_mut().for_each(|rule| rule.look_up(path));
+    }
+
     /// Whether a rule can stop a command, so that every command has to be read.
     pub(crate) fn restrict(&self) -> bool {
         let stops = |rule: &PrefixRule| rule.decision() != Decision::Allow;

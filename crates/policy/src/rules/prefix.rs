@@ -60,7 +60,7 @@ impl PrefixRule {
             return Ok(self.programs.entry_for(name, &nowhere, Some(Path::new("/"))).is_some()
                 && self.begins(&words));
         }
-        let program = Program { base: base_name(name), is_file_of: &|_| false };
+        let program = Program { base: base_name(name), file: None };
         Ok(self.shape.fits(&program, &words) == Fit::Yes)
     }
 
@@ -74,6 +74,10 @@ impl PrefixRule {
     /// The programs of a rule that allows a command with these words.
     pub(crate) fn allowed_programs(&self, words: &[Word]) -> Option<&Allowlist> {
         (self.decision == Decision::Allow && self.begins(words)).then_some(&self.programs)
+    }
+
+    pub(super) fn look_up(&mut self, path: &SearchPath) {
+        self.shape.look_up(path);
     }
 
     pub(super) fn objection(&self, program: &Program<'_>, words: &[Word]) -> Option<Ruling> {

@@ -1,12 +1,17 @@
 //! A command as a rule describes it: a program, options in any order, and the words that follow.
 
+use std::path::PathBuf;
+
 use super::{Fit, names};
+use crate::SearchPath;
 use crate::script::{Count, Word};
 
 /// A command as a rule describes it. Each part is a list of alternatives.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     programs: Vec<String>,
+    /// The files that those names stand for, once they were looked up.
+    files: Vec<PathBuf>,
     /// Each must be there, wherever it stands.
     options: Vec<Vec<String>>,
     /// These must come first among the words that are no options, in this order.
@@ -17,8 +22,8 @@ pub(super) struct Shape {
 pub(crate) struct Program<'a> {
     /// The name without directories.
     pub(crate) base: &'a str,
-    /// Whether this name stands for the same file.
-    pub(crate) is_file_of: &'a dyn Fn(&str) -> bool,
+    /// The file itself, where that is one program only.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// What the words of a command are to a rule.
@@ -41,13 +46,22 @@ impl Shape {
         let programs = first.iter().map(|name| base_name(name).to_owned()).collect();
         let is_option = |part: &Vec<String>| part.iter().all(|word| word.len() > 1 && word.starts_with('-'));
         let (options, operands) = parts.partition(is_option);
-        Shape { programs, options, operands }
+        Shape { programs, files: Vec::new(), options, operands }
+    }
+
+    /// Looks up which files the programs are, so that other names for them are known too.
+    pub(super) fn look_up(&mut self, path: &SearchPath) {
+        let file = |name: &String| path.find(name)?.canonicalize().ok();
+        self.files = self.programs.iter().filter_map(file).collect();
     }
 
     /// Whether a command is one of these; `words` begins with its program.
     pub(super) fn fits(&self, program: &Program<'_>, words: &[Word]) -> Fit {
-        let named = |name: &String| name == program.base || (program.is_file_of)(name);
-        let Some(name) = self.programs.iter().find(|name| named(name)) else { return Fit::No };
+        let named = self.programs.iter().find(|name| *name == program.base);
+        let is_file = || program.file.as_ref().is_some_and(|file| self.files.contains(file));
+        let Some(name) = named.or_else(|| self.programs.first().filter(|_| is_file())) else {
+            return Fit::No;
+        };
         let seen = Seen::of(name, words.get(1..).unwrap_or_default());
         let options = self.options.iter().map(|option| seen.option(name, option)).min().unwrap_or(Fit::Yes);
         options.min(seen.operands(&self.operands))

@@ -28,6 +28,7 @@ const CARRIERS: &[&str] = &[
     "linux32",
     "linux64",
     "lxc",
+    "machinectl",
     "mise",
     "mosh",
     "nix",

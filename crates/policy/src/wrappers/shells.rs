@@ -8,7 +8,7 @@ const BASH: &[&str] = &["bash", "rbash"];
 const PLAIN: &[&str] = &["sh", "dash", "ash"];
 /// Shells with languages of their own.
 const OTHERS: &[&str] =
-    &["zsh", "fish", "csh", "tcsh", "ksh", "ksh93", "mksh", "lksh", "yash", "pwsh", "elvish", "nu"];
+    &["zsh", "fish", "csh", "tcsh", "ksh", "ksh93", "mksh", "lksh", "yash", "pwsh", "elvish", "nu", "xonsh"];
 
 /// Programs that have something else start a command, now or later.
 const ELSEWHERE: &[&str] = &["at", "batch", "crontab", "systemd-run"];
