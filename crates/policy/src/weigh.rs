@@ -139,8 +139,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn enclosed(&self, words: &[Word]) -> Result<Vec<Enclosed>, String> {
         let Some((first, args)) = words.split_first() else { return Ok(Vec::new()) };
         let Some(name) = first.text() else { return Ok(Vec::new()) };
-        let shells_own = matches!(name, "builtin" | "command" | "exec");
-        if shells_own && self.survey.is_none() || self.is_function(name) {
+        if self.is_function(name) {
             return Ok(Vec::new());
         }
         wrappers::enclosed(base_name(name), args)

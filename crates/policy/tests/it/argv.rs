@@ -136,3 +136,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_program_that_is_named_like_a_builtin_is_followed_too() {
+    let args = ["whoami".to_owned()].to_vec();
+    for file in ["command", "/usr/bin/command"] {
+        let work = Work::Argv(Argv { file: file.to_owned(), args: args.clone() });
+        let verdict = crate::policy("command,ls").judge(&read(&work).unwrap(), std::path::Path::new("/"));
+        assert_eq!(verdict.decision, runward_model::Decision::Deny, "{file}: {}", verdict.reason);
+    }
+}
