@@ -100,6 +100,7 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
         shell_max_timeout: config.shell_tool.max_timeout,
         shell_reply_budget: config.shell_tool.reply_size,
         heartbeat: config.heartbeat,
+        patience: config.patience,
         http: HttpSettings {
             bind: config.http.bind,
             token,

@@ -9,6 +9,7 @@
 //! a [`Session`]; letting go of that stops the command.
 
 mod cwd;
+mod keys;
 mod lifecycle;
 mod log;
 mod output;
@@ -29,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runward_audit::redact::Secrets;
-use runward_model::{Decision, OutputId, Principal, Refusal, Request, Verdict, Work};
+use runward_model::{Decision, OutputId, Principal, Refusal, Request, SessionId, Verdict, Work};
 use runward_process::{RunnerProgram, Spawner};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +42,7 @@ pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
 pub use settings::{OutputSettings, Settings};
 
+use keys::Keys;
 use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
@@ -59,6 +61,7 @@ struct Shared {
     sessions: TaskTracker,
     store: Store,
     outputs: Arc<Outputs>,
+    keys: Keys,
     recorder: Recorder,
     /// The operator's secrets, ready to be looked for.
     secrets: Secrets,
@@ -102,6 +105,7 @@ impl Engine {
             sessions,
             store,
             outputs,
+            keys: Keys::default(),
             recorder,
             secrets,
         }))
@@ -122,12 +126,32 @@ impl Engine {
         self.0.settings.policy.path().near(name)
     }
 
-    /// Takes a request down the whole path; once it returns, the command runs and somebody holds its leash.
+    /// Takes a request down the whole path; once it returns, the command runs and somebody holds its leash. A request
+    /// whose key stands for a run already is attached to that run.
     pub async fn start(&self, request: Request) -> Result<Session, Refusal> {
-        let shared = &self.0;
-        if shared.stopping.is_cancelled() {
+        if self.0.stopping.is_cancelled() {
             return Err(Refusal::ShuttingDown);
         }
+        let Some(slot) = self.0.keys.slot(&request).map_err(|refusal| self.refuse(&request, refusal))? else {
+            return self.launch(request).await;
+        };
+        let mut named = slot.lock().await;
+        if let Some(output) = &*named {
+            let found = self.0.outputs.find(&request.caller.principal, output);
+            let gone = |gone: Gone| {
+                let reason = format!("that run is over, and {gone}");
+                Refusal::Earlier { argument: "request_key", output: output.clone(), reason }
+            };
+            return found.map(Output::attach).map_err(gone);
+        }
+        let mut session = self.launch(request).await?;
+        session.loosen();
+        named.clone_from(&session.receipt().output);
+        Ok(session)
+    }
+
+    async fn launch(&self, request: Request) -> Result<Session, Refusal> {
+        let shared = &self.0;
         let input = workflow::unless_aborted(&shared.settings.abort_file)
             .and_then(|()| workflow::input(&request, &shared.outputs))
             .map_err(|refusal| self.refuse(&request, refusal))?;
@@ -161,6 +185,11 @@ impl Engine {
     /// What a session of this principal printed, or why there is no such output.
     pub fn output(&self, principal: &Principal, id: &OutputId) -> Result<Output, Gone> {
         self.0.outputs.find(principal, id)
+    }
+
+    /// A session of this principal, without its leash.
+    pub fn session(&self, principal: &Principal, id: SessionId) -> Option<Session> {
+        self.0.outputs.session(principal, id)
     }
 
     /// Refuses new work, stops everything, and returns when all of it is reaped and recorded.

@@ -8,7 +8,7 @@ use runward_model::{Outcome, OutputId, Receipt, SessionId, Stream};
 use runward_spool::{Page, Record, Selection, page};
 use thiserror::Error;
 
-use crate::session::Session;
+use crate::session::{Leash, Session};
 
 /// What one session printed, while it runs and for a while after. Letting go of this stops nothing.
 #[derive(Debug)]
@@ -37,6 +37,13 @@ pub enum Gone {
 impl Output {
     pub(crate) fn new(id: OutputId, session: Session) -> Self {
         Output { id, session }
+    }
+
+    /// The session as somebody who came later sees it.
+    pub(crate) fn attach(self) -> Session {
+        let mut session = self.session;
+        session.leash = Leash::Attached;
+        session
     }
 
     /// Its name.

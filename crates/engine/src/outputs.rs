@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use runward_model::{OutputId, Principal};
+use runward_model::{OutputId, Principal, SessionId};
 
 use crate::output::{Gone, Output};
 use crate::session::Session;
@@ -84,6 +84,14 @@ impl Outputs {
             Some(entry) => Ok(Output::new(id.clone(), entry.session.watch())),
             None => Err(table.why_gone(principal, id)),
         }
+    }
+
+    /// A session of this principal.
+    pub(crate) fn session(&self, principal: &Principal, id: SessionId) -> Option<Session> {
+        let table = self.lock();
+        let mut entries = table.entries.values();
+        let found = entries.find(|entry| entry.session.id == id && entry.principal == *principal)?;
+        Some(found.session.watch())
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -73,7 +73,7 @@ impl Recorder {
         self.tasks.spawn_blocking(move || match trail.close_lost() {
             Ok(lost) if lost.is_empty() => {}
             Ok(lost) => {
-                tracing::warn!(calls = lost.len(), "calls of a server that was killed are marked as lost")
+                tracing::warn!(calls = lost.len(), "calls of a server that was killed are marked as lost");
             }
             Err(error) => tracing::error!(%error, "lost calls could not be closed"),
         });

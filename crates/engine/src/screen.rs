@@ -41,7 +41,9 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        Stream::BOTH.into_iter().for_each(|stream| self.end(stream));
+        for stream in Stream::BOTH {
+            self.end(stream);
+        }
     }
 }
 

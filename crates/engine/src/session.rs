@@ -27,6 +27,8 @@ pub(crate) enum Leash {
     Held,
     /// Somebody else holds it, or nobody does.
     Loose,
+    /// The same, for a caller that asked for a run that was there already.
+    Attached,
 }
 
 impl Session {
@@ -58,6 +60,21 @@ impl Session {
     /// Everything that it prints.
     pub fn log(&self) -> &Arc<EventLog> {
         &self.log
+    }
+
+    /// Whether it was there already when it was asked for.
+    pub fn is_attached(&self) -> bool {
+        self.leash == Leash::Attached
+    }
+
+    /// Whether letting go of it stops it.
+    pub fn is_held(&self) -> bool {
+        self.leash == Leash::Held
+    }
+
+    /// From now on nobody holds the leash: it goes on until it ends, its time is up, or the server stops.
+    pub fn loosen(&mut self) {
+        self.leash = Leash::Loose;
     }
 
     /// How it ended, once it has.

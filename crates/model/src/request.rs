@@ -35,6 +35,8 @@ pub struct Workflow {
     pub only_if: Option<Condition>,
     /// What a failure means for the runs that follow.
     pub on_failure: OnFailure,
+    /// The caller's own name for this request: while it is remembered, the same name is the same run.
+    pub key: Option<String>,
 }
 
 /// How an earlier run must have ended.

@@ -9,16 +9,20 @@ pub(crate) use outlet::Progress;
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use rmcp::model::JsonObject;
-use runward_model::{Caller, Principal, Refusal, Request, StopReason, View};
+use runward_model::{Caller, Principal, Refusal, Request, SessionId, StopReason, View};
 use tokio_util::sync::CancellationToken;
 
 use crate::params::{self, Given, Param};
-use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool};
+use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on};
 use runward_engine::{Engine, Gone, Session};
 use teller::Teller;
+
+/// Said beside the reply of a run that was there already.
+const ATTACHED: &str = "attached: true (this request_key stands for an earlier call; nothing was run again)";
 
 /// Who waits for a call: how it takes its question back, how it goes away, and whether it hears of progress.
 #[derive(Debug)]
@@ -76,7 +80,22 @@ async fn act(
             }
             Err(sentence) => Reply::failed(sentence),
         },
+        Act::Stop => stop(engine, &caller.principal, SessionId(given.integer("session_id"))).await,
     }
+}
+
+/// Ends a session, and says how it ended.
+async fn stop(engine: &Engine, principal: &Principal, id: SessionId) -> Reply {
+    let Some(mut session) = engine.session(principal, id) else {
+        return Reply::failed(format!("there is no session {id}; it ended long ago, or is another caller's"));
+    };
+    session.stop(StopReason::Cancelled);
+    let view = session.ended().await;
+    let output = view.receipt.output.as_ref().map_or("", |id| id.0.as_str());
+    Reply::ran(format!(
+        "session {id} has ended, exit_code {}\noutput_id: {output}\n",
+        view.outcome.exit_code()
+    ))
 }
 
 /// Reads some lines of an output, once its command has ended or the caller will wait no longer.
@@ -99,8 +118,12 @@ async fn run(engine: &Engine, tool: &Run, limits: &Limits, request: Request, wat
     let command = request.work.to_string();
     match engine.start(request).await {
         Ok(mut session) => {
-            let view = watch(&mut session, tool.telling, watcher).await;
-            (tool.encode)(&Seen { view: &view, limits, near: &|name| engine.near(name) })
+            let Some(view) = watch(&mut session, tool.telling, watcher, limits.patience).await else {
+                session.loosen();
+                return goes_on(session.id(), session.receipt(), limits.patience);
+            };
+            let reply = (tool.encode)(&Seen { view: &view, limits, near: &|name| engine.near(name) });
+            if session.is_attached() { reply.and(ATTACHED) } else { reply }
         }
         Err(refusal) => {
             let reply = (tool.refuse)(&Refused { command: &command, refusal: &refusal });
@@ -109,8 +132,17 @@ async fn run(engine: &Engine, tool: &Run, limits: &Limits, request: Request, wat
     }
 }
 
-/// Waits for the end of a session, and brings it about when the caller no longer does.
-async fn watch(session: &mut Session, telling: Telling, watcher: Watcher) -> View {
+/// Waits for the end of a session, and brings it about when the caller no longer does. A caller that hears of no
+/// progress waits for `patience`, after which there is nothing to show yet.
+async fn watch(
+    session: &mut Session,
+    telling: Telling,
+    watcher: Watcher,
+    patience: Duration,
+) -> Option<View> {
+    let is_patient = watcher.progress.is_some();
+    let impatient = tokio::time::sleep(patience);
+    tokio::pin!(impatient);
     let mut teller = Teller::new(telling, watcher.progress, session);
     let gone = gone(&watcher.cancelled, watcher.disconnected.as_ref()).fuse();
     tokio::pin!(gone);
@@ -119,9 +151,15 @@ async fn watch(session: &mut Session, telling: Telling, watcher: Watcher) -> Vie
             biased;
             view = session.ended() => {
                 teller.finish().await;
-                return view;
+                return Some(view);
             }
-            reason = &mut gone => session.stop(reason),
+            reason = &mut gone => {
+                // A run with a key goes on for a caller that comes back to it; only a word of its caller ends it.
+                if reason == StopReason::Cancelled || session.is_held() {
+                    session.stop(reason);
+                }
+            }
+            () = &mut impatient, if !is_patient => return None,
             () = teller.due() => teller.tell(session),
         }
     }

@@ -53,7 +53,7 @@ impl Mcp {
         let watcher = watcher(context, *heartbeat);
         let arguments = call.arguments.unwrap_or_default();
         let asked = Asked { tool, params, limits, arguments, caller };
-        Ok(Box::pin(call::answer(engine, asked, watcher)).await)
+        Ok(call::answer(engine, asked, watcher).await)
     }
 }
 

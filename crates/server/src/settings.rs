@@ -23,6 +23,8 @@ pub struct Settings {
     pub shell_reply_budget: usize,
     /// How often a caller that asked for progress hears of a running command; at least a second.
     pub heartbeat: Duration,
+    /// How long a caller that hears of no progress waits before its command goes on without it.
+    pub patience: Duration,
     /// What the HTTP door needs beyond that.
     pub http: HttpSettings,
 }

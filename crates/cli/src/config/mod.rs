@@ -45,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) abort_file: Option<PathBuf>,
     /// How often a silent command reports that it is alive.
     pub(crate) heartbeat: Duration,
+    /// How long a caller that hears of no progress waits before its command goes on without it.
+    pub(crate) patience: Duration,
     /// What alone may hold process trees together; `None` is the strongest that this host offers.
     pub(crate) containment: Option<Containment>,
     pub(crate) audit: Audit,

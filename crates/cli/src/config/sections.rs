@@ -18,6 +18,7 @@ const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
 impl Config {
     /// Takes every setting and checks it.
     pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let patience = Duration::from_secs(1)..=Duration::from_hours(24);
         let heartbeat = Duration::from_secs(1)..=Duration::from_mins(10);
         Ok(Config {
             tools: read_tools(settings)?,
@@ -29,6 +30,7 @@ impl Config {
             output: Output::read(settings)?,
             abort_file: read_path(settings, "workflow.abort_file")?,
             heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
+            patience: settings.duration("mcp.patience", patience)?,
             containment: read_containment(settings)?,
             audit: Audit::read(settings)?,
             redact: settings.switch("secrets.redact")?,

@@ -11,6 +11,7 @@ mod invariants;
 mod log;
 mod mcp;
 mod output;
+mod patience;
 mod policy_test;
 mod program;
 mod recording;

@@ -1,5 +1,7 @@
 //! Runs that hang together.
 
+use runward_testkit::eventually;
+use runward_testkit::mcp::Client as _;
 use serde_json::json;
 
 use crate::output::{Server, output_id};
@@ -93,4 +95,54 @@ fn a_refused_run_and_one_that_times_out_abort_too() {
     server.call("execute_process", slow);
     let (is_error, text) = server.call("execute_process", json!({"file": "ls"}));
     assert!(is_error && text.contains("Timed out after 50ms"), "{text}");
+}
+
+#[test]
+fn the_same_key_is_the_same_run_and_says_so() {
+    let mut server = Server::start(&[]);
+    let directory = tempfile::tempdir().unwrap();
+    let line = format!("echo once >> {0}; wc -l < {0}", directory.path().join("log").display());
+    let arguments = json!({"command": line, "request_key": "push-1"});
+    let first = server.client.call("execute_command", arguments.clone());
+    let second = server.client.call("execute_command", arguments.clone());
+    assert_eq!(first["result"]["content"][0], second["result"]["content"][0]);
+    assert!(first["result"]["content"][1].is_null());
+    let note = second["result"]["content"][1]["text"].as_str().unwrap();
+    assert!(note.starts_with("attached: true"), "{note}");
+    let (is_error, text) =
+        server.call("execute_command", json!({"command": "echo other", "request_key": "push-1"}));
+    assert!(is_error && text.contains("stands for another request"), "{text}");
+    let mut other = arguments;
+    other["request_key"] = json!("push-2");
+    assert!(server.call("execute_command", other).1.contains("stdout: |\n  2\n"));
+}
+
+#[test]
+fn a_call_with_the_key_of_a_running_one_waits_for_that() {
+    let mut server = Server::start(&[]);
+    let directory = tempfile::tempdir().unwrap();
+    let (log, go) = (directory.path().join("log"), directory.path().join("go"));
+    let line = format!(
+        "echo once >> {0}; until [ -e {1} ]; do sleep 0.01; done; wc -l < {0}",
+        log.display(),
+        go.display()
+    );
+    let call = json!({"name": "execute_command", "arguments": {"command": line, "request_key": "k"}});
+    let calls = [(), ()].map(|()| server.client.begin("tools/call", call.clone()));
+    eventually("the command has begun", || log.exists());
+    std::fs::write(&go, "").unwrap();
+    for call in calls {
+        assert!(crate::output::told(&server.client.answer(call)).1.contains("stdout: |\n  1\n"));
+    }
+}
+
+#[test]
+fn a_refused_run_can_be_asked_for_again_by_the_same_key() {
+    let mut server = Server::start(&[]);
+    let directory = tempfile::tempdir().unwrap();
+    let cwd = directory.path().join("later");
+    let arguments = json!({"command": "pwd", "cwd": cwd, "request_key": "k"});
+    assert!(server.call("execute_command", arguments.clone()).0);
+    std::fs::create_dir(&cwd).unwrap();
+    assert!(!server.call("execute_command", arguments).0);
 }

@@ -109,7 +109,7 @@ mod tests {
         let error = offer(&["execute_process", "excute"]).expect_err("unknown").to_string();
         assert_eq!(
             error,
-            "there is no tool \"excute\"; the tools are execute_command, execute_process, shell, read_output"
+            "there is no tool \"excute\"; the tools are execute_command, execute_process, shell, read_output, kill_session"
         );
     }
 

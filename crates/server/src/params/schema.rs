@@ -34,7 +34,6 @@ fn property(param: &Param) -> JsonObject {
         Kind::ExitOf => rmcp::object!({
             "type": "object",
             "properties": { "output_id": { "type": "string" }, "exit_code": { "type": "integer" } },
-            "required": ["output_id", "exit_code"],
         }),
         Kind::Integer { min, max, default } => {
             rmcp::object!({ "type": "integer", "minimum": min, "maximum": max, "default": default })

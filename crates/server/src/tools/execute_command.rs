@@ -11,13 +11,11 @@ pub(super) const TOOL: Tool = Tool {
     description: "Run a command line as you would type it in bash: pipes, redirections, `&&`, variables, globs, \
         loops and substitutions work. It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
         Every command in the line must be allowed by the operator; a refusal says which are. \
-        Nothing can be typed while it runs: give `input` beforehand, and avoid programs that ask questions. \
-        Each call is a fresh process: use `cwd` instead of `cd`, and do not expect variables or background \
-        processes to outlive the call.",
+        Nothing can be typed while it runs: give `input` beforehand. \
+        Each call is a fresh process: use `cwd` instead of `cd`; variables and background processes end with it.",
     alternative: Some(Alternative {
         tool: "execute_process",
-        when: "For one program whose arguments hold spaces, quotes, `$` or text from elsewhere use execute_process, \
-            where nothing needs quoting.",
+        when: "For one program with awkward arguments use execute_process.",
     }),
     annotations: running::annotations,
     params,

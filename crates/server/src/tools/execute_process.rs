@@ -9,7 +9,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "execute_process",
     title: "Run a program with arguments",
     description: "Run one program with a list of arguments, without a shell: every argument reaches the program \
-        exactly as given, so nothing needs quoting or escaping and nothing is expanded. \
+        exactly as given, nothing is quoted or expanded. \
         Prefer this for a single program, above all when arguments hold spaces, quotes, `$` or text from elsewhere. \
         It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
         The program must be allowed by the operator; a refusal says which are.",

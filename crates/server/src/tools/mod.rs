@@ -5,6 +5,8 @@
 
 mod execute_command;
 mod execute_process;
+mod goes_on;
+mod kill_session;
 mod read_output;
 mod receipt;
 mod reply;
@@ -18,14 +20,15 @@ use rmcp::model::{JsonObject, ToolAnnotations};
 use runward_engine::{Output, Page, Selection};
 use runward_model::{Caller, OutputId, Refusal, Request, Stream, View};
 
+pub(crate) use goes_on::goes_on;
 pub(crate) use reply::Reply;
 
 use crate::params::{Given, Param};
 use crate::settings::Settings;
 
 /// Every tool that can be offered, in the order in which they are listed.
-pub(crate) static TOOLS: [Tool; 4] =
-    [execute_command::TOOL, execute_process::TOOL, shell::TOOL, read_output::TOOL];
+pub(crate) static TOOLS: [Tool; 5] =
+    [execute_command::TOOL, execute_process::TOOL, shell::TOOL, read_output::TOOL, kill_session::TOOL];
 
 /// A tool: what a model is told of it, and how its foreign words become a request and a view becomes its reply.
 #[derive(Debug)]
@@ -55,6 +58,8 @@ pub(crate) enum Act {
     Run(Run),
     /// It reads what a command printed.
     Read(Read),
+    /// It ends a command that goes on.
+    Stop,
 }
 
 /// From foreign words to a request, and from what came of that to a reply.
@@ -153,6 +158,8 @@ pub(crate) struct Limits {
     pub(crate) shell_max_timeout: Duration,
     /// How many bytes of output a reply of `shell` shows.
     pub(crate) shell_reply_budget: usize,
+    /// How long a caller that hears of no progress waits before a command goes on without it.
+    pub(crate) patience: Duration,
     /// Whether there is a tool to read what a reply leaves out.
     pub(crate) offers_read_output: bool,
 }
@@ -170,6 +177,7 @@ impl Limits {
             shell_default_timeout: settings.shell_default_timeout,
             shell_max_timeout: settings.shell_max_timeout,
             shell_reply_budget: settings.shell_reply_budget,
+            patience: settings.patience,
             offers_read_output: is_offered("read_output"),
         }
     }
@@ -192,6 +200,7 @@ pub(crate) const USUAL_LIMITS: Limits = Limits {
     shell_default_timeout: Duration::from_mins(5),
     shell_max_timeout: Duration::from_mins(30),
     shell_reply_budget: 64 * 1024,
+    patience: Duration::from_secs(45),
     offers_read_output: true,
 };
 

@@ -22,14 +22,13 @@ pub(super) fn surroundings(limits: &Limits) -> impl Iterator<Item = Param> {
             name: "cwd",
             kind: Kind::Text,
             need: Need::Optional,
-            description: "Directory to run in, absolute or relative to the server's own directory. \
-                Left out or empty: the server's own directory.",
+            description: "Directory to run in; left out or empty: the server's own.",
         },
         Param {
             name: "input",
             kind: Kind::Text,
             need: Need::Optional,
-            description: "Text for standard input, which is closed after it. Left out: standard input is empty.",
+            description: "Text for standard input, which is empty when left out.",
         },
         Param {
             name: "timeout_ms",
@@ -39,8 +38,8 @@ pub(super) fn surroundings(limits: &Limits) -> impl Iterator<Item = Param> {
                 default: milliseconds(limits.default_timeout.min(limits.max_timeout)),
             },
             need: Need::Optional,
-            description: "Milliseconds after which the command and everything that it started is stopped. \
-                Raise it for builds, tests and downloads.",
+            description: "Milliseconds until it is stopped with everything it started. Raise it for builds, \
+                tests and downloads.",
         },
     ];
     own.into_iter().chain(workflow::params())

@@ -73,7 +73,7 @@ fn each_tool_refuses_what_it_does_not_take() {
     let command = decode("execute_command", json!({"command": "ls", "args": []})).expect_err("takes none");
     assert_eq!(
         command,
-        "unknown argument \"args\"; this tool takes command, cwd, input, timeout_ms, input_from, only_if, abort_on_failure"
+        "unknown argument \"args\"; this tool takes command, cwd, input, timeout_ms, input_from, only_if, request_key, abort_on_failure"
     );
     let process = decode("execute_process", json!({})).expect_err("needs a file");
     assert!(process.starts_with("file is required: The program"), "{process}");

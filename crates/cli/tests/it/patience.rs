@@ -1,0 +1,52 @@
+//! Commands that outlive the patience of their callers.
+
+use runward_testkit::Marker;
+use runward_testkit::eventually;
+use runward_testkit::mcp::Client as _;
+use serde_json::json;
+
+use crate::output::{Server, output_id};
+
+fn session_id(reply: &str) -> u64 {
+    reply.lines().find_map(|line| line.strip_prefix("session_id: ")).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_command_that_takes_longer_goes_on_and_nothing_is_lost() {
+    let mut server = Server::start(&[("RUNWARD_MCP_PATIENCE", "1s")]);
+    let directory = tempfile::tempdir().unwrap();
+    let go = directory.path().join("go");
+    let line = format!("echo before; until [ -e {} ]; do sleep 0.01; done; echo after; exit 4", go.display());
+    for tool in ["execute_command", "shell"] {
+        let answer = server.client.call(tool, json!({"command": line}));
+        let (is_error, text) = crate::output::told(&answer);
+        assert!(!is_error && text.starts_with("still running after 1 s"), "{text}");
+        assert_eq!(answer["result"]["structuredContent"]["session_id"], session_id(&text));
+        let id = output_id(&text);
+        let (_, text) = server.read(&id, json!({}));
+        assert!(text.contains("still running") && text.ends_with("     1\tbefore\n"), "{text}");
+        std::fs::write(&go, "").unwrap();
+        let (_, text) = server.read(&id, json!({"wait_ms": 20_000}));
+        assert!(text.contains("ended, exit_code 4") && text.ends_with("     2\tafter\n"), "{text}");
+        std::fs::remove_file(&go).unwrap();
+    }
+}
+
+#[test]
+fn what_goes_on_can_be_ended_and_is_ended_with_the_server() {
+    let mut server = Server::start(&[("RUNWARD_MCP_PATIENCE", "1s")]);
+    let marker = Marker::new();
+    let puppet = runward_testkit::puppet();
+    let arguments = json!({"file": puppet, "args": ["linger", marker.as_str(), "plain"]});
+    let (_, text) = server.call("execute_process", arguments.clone());
+    let (is_error, text) = server.call("kill_session", json!({"session_id": session_id(&text)}));
+    assert!(!is_error && text.contains("has ended, exit_code 143"), "{text}");
+    assert!(marker.carriers().is_empty());
+    let (is_error, text) = server.call("kill_session", json!({"session_id": 999_999}));
+    assert!(is_error && text.contains("there is no session 999999"), "{text}");
+    server.call("execute_process", arguments);
+    assert_eq!(marker.carriers().len(), 1);
+    server.client.close_input();
+    server.client.server().ended();
+    eventually("the command has ended with the server", || marker.carriers().is_empty());
+}
