@@ -106,7 +106,7 @@ impl<'a> Scene<'a> {
         self.policy.rules.restrict() && wrappers::starts_its_words(base_name(name))
     }
 
-    /// Judges what a program could start from any of its words on, and keeps what may not run.
+    /// Judges what a program could start from any of its words on, and keeps the strictest objection.
     fn weigh_suffixes(&self, name: &str, words: &[Word], weighed: &mut Vec<Weighed>) {
         let inside = Scene { granted: Some(name), sifting: Sifting::Word, depth: self.depth + 1, ..*self };
         for start in 1..words.len().min(MOST_SUFFIXES) {
@@ -114,7 +114,13 @@ impl<'a> Scene<'a> {
             if suffix.first().and_then(Word::text).is_some_and(|word| !word.starts_with('-')) {
                 let mut found = Vec::new();
                 inside.weigh(suffix, &mut found);
-                weighed.extend(found.into_iter().filter(|one| one.judged.decision != Decision::Allow));
+                let objection = found.into_iter().max_by_key(|one| one.judged.decision);
+                let objection = objection.filter(|one| one.judged.decision != Decision::Allow);
+                let denied = objection.as_ref().is_some_and(|one| one.judged.decision == Decision::Deny);
+                weighed.extend(objection);
+                if denied {
+                    return;
+                }
             }
         }
     }
