@@ -108,7 +108,8 @@ impl<'a> Scene<'a> {
 
     /// Judges what a program could start from any of its words on, and keeps the strictest objection.
     fn weigh_suffixes(&self, name: &str, words: &[Word], weighed: &mut Vec<Weighed>) {
-        let inside = Scene { granted: Some(name), sifting: Sifting::Word, depth: self.depth + 1, ..*self };
+        let depth = self.depth + 1;
+        let inside = Scene { survey: None, granted: Some(name), sifting: Sifting::Word, depth, ..*self };
         for start in 1..words.len().min(MOST_SUFFIXES) {
             let suffix = words.get(start..).unwrap_or_default();
             if suffix.first().and_then(Word::text).is_some_and(|word| !word.starts_with('-')) {

@@ -211,6 +211,8 @@ fn words_that_are_only_known_when_it_runs_are_no_matter_where_they_cannot_be_wha
         "python3 -c 'print(1)'",
         "docker run -it debian ls",
         "npm run build",
+        "cd x && npm run test \"$x\"",
+        "ls; npm run eval",
         "ssh host ls \"$x\"",
     ];
     assert_eq!(wrongly_judged(&policy, &lines, Decision::Allow), Vec::<&str>::new());
