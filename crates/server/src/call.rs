@@ -155,13 +155,24 @@ async fn watch(
             }
             reason = &mut gone => {
                 // A run with a key goes on for a caller that comes back to it; only a word of its caller ends it.
-                if reason == StopReason::Cancelled || session.is_held() {
+                if session.is_held() || is_a_word(reason, watcher.disconnected.as_ref()).await {
                     session.stop(reason);
                 }
             }
             () = &mut impatient, if !is_patient => return None,
             () = teller.due() => teller.tell(session),
         }
+    }
+}
+
+/// Whether a caller said that it wants no more. A connection that breaks looks like that for a moment.
+async fn is_a_word(reason: StopReason, disconnected: Option<&CancellationToken>) -> bool {
+    const MOMENT: Duration = Duration::from_millis(50);
+    match (reason, disconnected) {
+        (StopReason::Cancelled, Some(token)) => {
+            tokio::time::timeout(MOMENT, token.cancelled()).await.is_err()
+        }
+        (reason, _) => reason == StopReason::Cancelled,
     }
 }
 

@@ -20,5 +20,5 @@ pub(crate) fn goes_on(session: SessionId, receipt: &Receipt, after: Duration) ->
         "output_id": output,
         "policy": receipt::of(&receipt.verdict),
     });
-    Reply::ran(format!("{note}\nsession_id: {session}\noutput_id: {output}\n")).structured(fields)
+    Reply::ran(format!("note: {note}\nsession_id: {session}\noutput_id: {output}\n")).structured(fields)
 }
