@@ -116,7 +116,7 @@ impl Engine {
         let resolved = resolve::resolve(work, cwd, &[], &self.0.settings)?;
         let verdict = resolve::judge(&resolved, &self.0.settings);
         if verdict.decision == Decision::Allow {
-            resolved.program?;
+            resolve::program_of(&resolved, &self.0.settings)?;
         }
         Ok(verdict)
     }

@@ -113,7 +113,7 @@ fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, 
         Decision::Ask => return Err(Refusal::Denied(unapproved(verdict))),
         Decision::Deny => return Err(Refusal::Denied(verdict)),
     }
-    let program = resolved.program.clone()?;
+    let program = resolve::program_of(&resolved, settings)?;
     Ok((resolved, verdict, program))
 }
 

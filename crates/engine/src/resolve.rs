@@ -67,7 +67,8 @@ fn program(reading: &Reading, argv: &[String], cwd: &Path, path: &SearchPath) ->
 /// A name is looked up on the server's search path; anything with a slash is a path, relative to the directory.
 fn find(name: &str, cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
     if !name.contains('/') {
-        let not_found = || Refusal::NotFound { program: name.to_owned(), near: path.near(name) };
+        // Close matches are looked for once the name is allowed: see `program_of`.
+        let not_found = || Refusal::NotFound { program: name.to_owned(), near: Vec::new() };
         return path.find(name).ok_or_else(not_found);
     }
     let program = cwd.join(name);
@@ -75,6 +76,17 @@ fn find(name: &str, cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
         Err(_) => Err(Refusal::NotFound { program: name.to_owned(), near: Vec::new() }),
         Ok(found) if found.is_file() && is_executable(&program) => Ok(program),
         Ok(_) => Err(Refusal::NotExecutable(program)),
+    }
+}
+
+/// The program of work that is allowed, or why there is none, with the names that may have been meant.
+pub(crate) fn program_of(resolved: &Resolved, settings: &Settings) -> Result<PathBuf, Refusal> {
+    match resolved.program.clone() {
+        Err(Refusal::NotFound { program, .. }) if !program.contains('/') => {
+            let near = settings.policy.path().near(&program);
+            Err(Refusal::NotFound { program, near })
+        }
+        found => found,
     }
 }
 

@@ -25,7 +25,7 @@ pub enum Refusal {
         what: &'static str,
     },
     /// The program is on no directory of the search path, or the path names nothing.
-    #[error("program not found: {program}{}", near_matches(.near))]
+    #[error("program not found: {program}{}", near_matches(.program, .near))]
     NotFound {
         /// As the caller named it.
         program: String,
@@ -127,11 +127,12 @@ pub enum Refusal {
     ShuttingDown,
 }
 
-fn near_matches(near: &[String]) -> String {
-    if near.is_empty() {
-        return " (no program of that name on PATH)".into();
+fn near_matches(program: &str, near: &[String]) -> String {
+    match near {
+        [] if program.contains('/') => " (there is no such file)".into(),
+        [] => " (no program of that name on PATH)".into(),
+        near => format!(" (close matches on PATH: {})", near.join(", ")),
     }
-    format!(" (close matches on PATH: {})", near.join(", "))
 }
 
 fn join(paths: &[PathBuf]) -> String {

@@ -14,6 +14,9 @@ pub enum Error {
     /// The runner went away before it answered.
     #[error("the runner ended before it answered")]
     RunnerGone,
+    /// The runner does not answer; it has been replaced.
+    #[error("the runner did not answer and was replaced; try again")]
+    RunnerStuck,
     /// Pipes could not be made.
     #[error("no pipes for the command: {0}")]
     Pipes(#[source] io::Error),

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use runward_model::wire::{self, Order, Report, SPAWN_FDS};
 use runward_model::{Ending, SessionId, Usage};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
@@ -23,6 +24,7 @@ struct Frame {
 /// Where orders go. Cheap to copy; sending never waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
+    runner: Option<Pid>,
     queue: mpsc::UnboundedSender<(Order, Vec<OwnedFd>)>,
     subscribers: Subscribers,
 }
@@ -33,6 +35,14 @@ impl Orders {
     /// Queues an order. Should the runner be gone, so is what the order was about.
     pub(crate) fn send(&self, order: Order) {
         let _ = self.queue.send((order, Vec::new()));
+        self.let_runner_go_on();
+    }
+
+    /// A command can stop the runner, which then obeys nobody.
+    pub(crate) fn let_runner_go_on(&self) {
+        if let Some(runner) = self.runner {
+            let _ = kill_process(runner, Signal::CONT);
+        }
     }
 
     /// Queues a spawn, and subscribes to what becomes of it; `None` when the runner is gone.
@@ -64,10 +74,10 @@ pub(crate) struct Link {
 }
 
 /// A link over `socket`; its task runs in [`Link::run`].
-pub(crate) fn link(socket: UnixStream) -> (Orders, Link) {
+pub(crate) fn link(socket: UnixStream, runner: Option<Pid>) -> (Orders, Link) {
     let (sender, queue) = mpsc::unbounded_channel();
     let subscribers = Subscribers::default();
-    let orders = Orders { queue: sender, subscribers: subscribers.clone() };
+    let orders = Orders { runner, queue: sender, subscribers: subscribers.clone() };
     (orders, Link { socket, queue, subscribers, outgoing: VecDeque::new(), incoming: Vec::new() })
 }
 

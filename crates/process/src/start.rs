@@ -11,6 +11,7 @@ use std::time::Duration;
 use runward_model::wire::{Launch, Order, Report, Step};
 use runward_model::{Containment, SessionId};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::Pid;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -23,7 +24,13 @@ use crate::{Error, pipes};
 const RUNNER_NAME: &str = "runward-runner";
 
 /// How long an ending runner is waited for.
-const LAST_WAIT: Duration = Duration::from_secs(3);
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a start may take before the runner is told to go on, should somebody have stopped it.
+const SLOW: Duration = Duration::from_millis(500);
+
+/// How long it may then take before the runner is replaced, and how long a new runner may take to be ready.
+const STUCK: Duration = Duration::from_secs(5);
 
 /// Which executable is the runner, and which containment it should use.
 #[derive(Clone, Debug)]
@@ -87,7 +94,7 @@ impl Spawner {
             reports: Reports::new(reports),
             orders,
         };
-        match child.reports.next().await {
+        match self.first_report(&mut child).await? {
             Report::Started { pid, .. } => {
                 child.pid = pid;
                 Ok(child)
@@ -97,14 +104,33 @@ impl Spawner {
         }
     }
 
+    /// What becomes of a spawn. A runner that does not answer was stopped by a command: it is told to go on, and
+    /// replaced if that does not help.
+    async fn first_report(&self, child: &mut Child) -> Result<Report, Error> {
+        for patience in [SLOW, STUCK] {
+            if let Ok(report) = tokio::time::timeout(patience, child.reports.next()).await {
+                return Ok(report);
+            }
+            child.orders.let_runner_go_on();
+        }
+        if let Some(stuck) = self.runner.lock().await.as_mut() {
+            tracing::error!("the runner does not answer and is replaced; what it ran is ended");
+            let _ = stuck.process.kill();
+        }
+        Err(Error::RunnerStuck)
+    }
+
     /// Ends the runner, and with it whatever still runs; returns when it is gone.
     pub async fn shutdown(&self) {
         let runner = self.runner.lock().await.take();
-        let Some(Runner { orders, task, mut process, .. }) = runner else { return };
+        let Some(Runner { orders, mut task, mut process, .. }) = runner else { return };
+        orders.let_runner_go_on();
         drop(orders);
-        if tokio::time::timeout(LAST_WAIT, task).await.is_ok() {
-            let _ = process.wait();
+        if tokio::time::timeout(LAST_WAIT, &mut task).await.is_err() {
+            let _ = process.kill();
+            let _ = tokio::time::timeout(LAST_WAIT, task).await;
         }
+        let _ = process.wait();
     }
 
     async fn orders(&self) -> Result<(Orders, Containment), Error> {
@@ -115,7 +141,8 @@ impl Spawner {
         if let Some(mut lost) = runner.take() {
             let _ = lost.process.try_wait();
         }
-        let started = start(&self.program).await.map_err(Error::Runner)?;
+        let started = tokio::time::timeout(STUCK, start(&self.program)).await;
+        let started = started.map_err(|_| Error::RunnerStuck)?.map_err(Error::Runner)?;
         let usable = (started.orders.clone(), started.containment);
         *runner = Some(started);
         Ok(usable)
@@ -135,7 +162,8 @@ async fn start(program: &RunnerProgram) -> io::Result<Runner> {
         .stdin(far)
         .stdout(Stdio::null())
         .spawn()?;
-    let (orders, mut link) = link(UnixStream::from_std(near)?);
+    let (orders, mut link) =
+        link(UnixStream::from_std(near)?, i32::try_from(process.id()).ok().and_then(Pid::from_raw));
     let Report::Ready { containment, cgroup } = link.ready().await? else {
         return Err(io::Error::other("the runner's first report is not its readiness"));
     };

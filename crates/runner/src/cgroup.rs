@@ -156,9 +156,15 @@ impl Slot {
             // SAFETY: ends the child alone.
             unsafe { libc::_exit(0) }
         }
-        // SAFETY: waits for the child just made; its status is of no interest.
-        unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
-        Ok(())
+        let mut status = 0;
+        // SAFETY: waits for the child just made; `status` is a live local.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        // Below a group that was ever killed, Linux kills whatever is born.
+        if status == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::other("a process born into a new control group died"))
+        }
     }
 }
 

@@ -117,7 +117,9 @@ impl Hold for Grouped {
             Stage::Closing { .. } => return,
             stage => stage == Stage::LeftBehind,
         };
-        let ended = u32::try_from(session.slot.members().len()).unwrap_or(u32::MAX);
+        // The first process is the command itself, not something that it left behind.
+        let members = session.slot.members().len() - usize::from(!exited && !session.slot.is_empty());
+        let ended = u32::try_from(members).unwrap_or(u32::MAX);
         session.slot.kill();
         session.stage = Stage::Closing { ended, exited };
     }

@@ -63,13 +63,16 @@ impl Keeper {
         let left: Vec<i32> = own_descendants();
         for pid in &left {
             send(*pid, Signal::KILL);
-            hunt.killed.insert(*pid);
+            // The first process is the command itself, not something that it left behind.
+            if self.first != Some(*pid) {
+                hunt.killed.insert(*pid);
+            }
         }
         if self.first.is_some() {
             return;
         }
         if left.is_empty() || hunt.since.elapsed() > HUNT {
-            let ended = u32::try_from(hunt.killed.len() - left.len()).unwrap_or(u32::MAX);
+            let ended = u32::try_from(hunt.killed.len().saturating_sub(left.len())).unwrap_or(u32::MAX);
             channel.report(&Report::Closed { session: self.session, ended, survivors: left });
             self.finished = true;
         }
@@ -91,7 +94,7 @@ impl Drop for Keeper {
             for pid in &left {
                 send(*pid, Signal::KILL);
             }
-            while let Children::Ended(_) = reap::next() {}
+            while let Children::Ended(_) | Children::Stopped(_) = reap::next() {}
             if left.is_empty() || since.elapsed() > HUNT {
                 return;
             }

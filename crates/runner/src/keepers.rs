@@ -8,6 +8,7 @@ use runward_model::wire::{self, Launch, Order, Report, Step};
 use runward_model::{Containment, Ending, SessionId, Signal, Usage};
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
+use rustix::process::{Pid, kill_process};
 
 use crate::channel::Channel;
 use crate::clone::Failure;
@@ -126,6 +127,14 @@ impl Kept {
         if let Ok(frame) = wire::encode(order) {
             let _ = send(&self.socket, &frame, SendFlags::NOSIGNAL);
         }
+        self.let_go_on();
+    }
+
+    /// A command can stop its keeper, which then obeys nobody.
+    fn let_go_on(&self) {
+        if let Some(keeper) = Pid::from_raw(self.keeper) {
+            let _ = kill_process(keeper, rustix::process::Signal::CONT);
+        }
     }
 }
 
@@ -182,6 +191,10 @@ impl Hold for Keepers {
         }
     }
 
+    fn child_stopped(&mut self, pid: i32) {
+        self.sessions.values().filter(|kept| kept.keeper == pid).for_each(Kept::let_go_on);
+    }
+
     fn settled(&mut self, _alive: bool, channel: &Channel) {
         self.sessions.values_mut().for_each(|kept| kept.relay(channel));
     }
@@ -202,7 +215,9 @@ impl Hold for Keepers {
 impl Drop for Keepers {
     /// Lets go of every keeper and waits until each has ended its session and itself.
     fn drop(&mut self) {
-        self.sessions.drain().for_each(|(_, kept)| drop(kept.socket));
+        for (_, kept) in self.sessions.drain() {
+            kept.let_go_on();
+        }
         // SAFETY: waits for any child; the status is of no interest.
         while unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) } > 0 {}
     }

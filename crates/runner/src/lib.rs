@@ -17,6 +17,8 @@
 //! When descriptor 0 reaches its end, for whatever reason, every tree is killed and the runner ends. So a server
 //! that is killed with -9 leaves nobody behind.
 //!
+//! A guardian watches the runner, should a command stop it.
+//!
 //! The runner is single-threaded and has no async runtime: one `poll` loop over the socket, `SIGCHLD`, and what is
 //! being closed.
 #![expect(unsafe_code, reason = "clone, wait4, signals and namespaces have no safe interface")]
@@ -26,6 +28,7 @@ mod channel;
 mod clone;
 mod clone_vm;
 mod grouped;
+mod guardian;
 mod keeper;
 mod keepers;
 mod meter;

@@ -15,6 +15,8 @@ pub(crate) struct Ended {
 pub(crate) enum Children {
     /// One has ended and is now reaped.
     Ended(Ended),
+    /// One was stopped by a signal.
+    Stopped(i32),
     /// There are some, all alive.
     Alive,
     /// There are none.
@@ -27,10 +29,11 @@ pub(crate) fn next() -> Children {
     // SAFETY: rusage is plain data for which all zeros is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to live locals; -1 means any child.
-    let pid = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage) };
+    let pid = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED, &raw mut usage) };
     match pid {
         0 => Children::Alive,
         pid if pid < 0 => Children::Gone,
+        pid if libc::WIFSTOPPED(status) => Children::Stopped(pid),
         pid => Children::Ended(Ended { pid, ending: ending(status), usage: summary(&usage) }),
     }
 }

@@ -12,6 +12,7 @@ use crate::cgroup::Cgroups;
 use crate::channel::Channel;
 use crate::clone::Failure;
 use crate::grouped::Grouped;
+use crate::guardian::Guardian;
 use crate::keepers::Keepers;
 use crate::reap::{self, Children, Ended};
 use crate::signals::ChildSignal;
@@ -34,6 +35,8 @@ pub(crate) trait Hold {
     fn close(&mut self, session: SessionId, channel: &Channel);
     /// A child of this process has ended and been reaped.
     fn child_ended(&mut self, ended: &Ended, channel: &Channel);
+    /// A child of this process was stopped. What a command does to itself is its own business.
+    fn child_stopped(&mut self, _pid: i32) {}
     /// Everything reaped so far has been told; `alive` says whether this process has any child left.
     fn settled(&mut self, alive: bool, channel: &Channel);
     /// What else the loop should wake for.
@@ -77,7 +80,13 @@ fn announce_and_serve(channel: Channel, children: &ChildSignal, hold: impl Annou
     if !hold.is_out_of_sight() {
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     }
-    channel.report(&hold.ready());
+    let ready = hold.ready();
+    let cgroup = match &ready {
+        Report::Ready { cgroup, .. } => cgroup.as_ref().map(Into::into),
+        _ => None,
+    };
+    let _guardian = Guardian::post(&channel, cgroup)?;
+    channel.report(&ready);
     serve(channel, children, hold)
 }
 
@@ -120,6 +129,7 @@ fn reap_all(hold: &mut impl Hold, channel: &Channel) {
     let alive = loop {
         match reap::next() {
             Children::Ended(ended) => hold.child_ended(&ended, channel),
+            Children::Stopped(pid) => hold.child_stopped(pid),
             Children::Alive => break true,
             Children::Gone => break false,
         }

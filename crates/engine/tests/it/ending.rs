@@ -181,3 +181,39 @@ fn no_more_than_the_allowed_number_run_at_once() {
         drop(session);
     });
 }
+
+#[test]
+fn a_command_that_stops_its_own_parent_is_ended_all_the_same() {
+    under_each_containment(async |engine| {
+        let marker = Marker::new();
+        let puppet = runward_testkit::puppet();
+        let freeze = format!("kill -STOP $PPID; {} linger {} session", puppet.display(), marker.as_str());
+        let request = Request { timeout: Duration::from_millis(300), ..script(&freeze) };
+        let view = run(engine, request).await;
+        assert_eq!(view.outcome.exit_code(), 124);
+        assert_eq!(marker.carriers(), Vec::<i32>::new());
+        assert_eq!(run(engine, ask(&["exit", "5"])).await.outcome.exit_code(), 5);
+    });
+}
+
+#[test]
+fn a_command_that_stops_the_runner_does_not_keep_others_from_starting() {
+    under_each_containment(async |engine| {
+        let mut frozen = engine.start(script("kill -STOP $PPID; echo frozen; exec sleep 300")).await.unwrap();
+        until_printed(&frozen, "frozen").await;
+        assert_eq!(run(engine, ask(&["exit", "6"])).await.outcome.exit_code(), 6);
+        frozen.stop(StopReason::Cancelled);
+        frozen.ended().await;
+    });
+}
+
+#[test]
+fn a_call_after_one_that_was_killed_is_not_killed_with_it() {
+    under_each_containment(async |engine| {
+        for _ in 0..3 {
+            let request = Request { timeout: Duration::from_millis(200), ..ask(&["ignore-term", "wait"]) };
+            assert_eq!(run(engine, request).await.outcome.exit_code(), 124);
+            assert_eq!(run(engine, ask(&["exit", "7"])).await.outcome.exit_code(), 7);
+        }
+    });
+}
