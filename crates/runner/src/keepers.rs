@@ -215,10 +215,13 @@ impl Hold for Keepers {
 impl Drop for Keepers {
     /// Lets go of every keeper and waits until each has ended its session and itself.
     fn drop(&mut self) {
+        let keepers: Vec<i32> = self.sessions.values().map(|kept| kept.keeper).collect();
         for (_, kept) in self.sessions.drain() {
             kept.let_go_on();
         }
-        // SAFETY: waits for any child; the status is of no interest.
-        while unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) } > 0 {}
+        for keeper in keepers {
+            // SAFETY: waits for a child of this process; the status is of no interest.
+            unsafe { libc::waitpid(keeper, std::ptr::null_mut(), 0) };
+        }
     }
 }
