@@ -56,15 +56,13 @@ fn deep_nesting_is_refused_and_not_followed() {
 }
 
 #[test]
-fn looking_through_the_words_of_a_command_takes_time_in_proportion() {
+fn a_command_is_looked_through_word_by_word_but_not_again_inside_each_word() {
     let blocked = vec![runward_policy::Blocked::parse("rm -rf", "x").unwrap()];
     let policy = policy("*").with_rules(runward_policy::Rules { blocked, ..Default::default() });
     let judge = |line: String| policy.judge(&read(&Work::Line(line)).unwrap(), Path::new("/"));
-    judge("npm env ".repeat(120) + "ls");
-    let nested = (0..6).fold("ls".to_owned(), |inner, _| {
-        format!("npm {}bash -c '{}'", "env ".repeat(200), inner.replace('\'', "'\\''"))
-    });
-    judge(nested);
+    assert_eq!(judge("npm ".repeat(100) + "ls").decision, Decision::Allow);
+    assert_eq!(judge("npm ".repeat(100) + "rm -rf x").decision, Decision::Deny);
+    assert_eq!(judge("npm env ".repeat(120) + "ls").decision, Decision::Allow);
     let long = judge(format!("npm {}rm -rf x", "-x y ".repeat(200)));
     assert!(long.reason.contains("not looked through"), "{}", long.reason);
 }
