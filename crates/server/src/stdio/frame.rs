@@ -24,6 +24,11 @@ impl Frame {
         Ok(frame)
     }
 
+    /// How many bytes it is.
+    pub(super) fn len(&self) -> usize {
+        self.full.iter().map(Vec::len).sum::<usize>() + self.last.len()
+    }
+
     /// Sends it.
     pub(super) async fn write_to(self, output: &mut (impl AsyncWrite + Unpin + ?Sized)) -> io::Result<()> {
         for piece in self.full {

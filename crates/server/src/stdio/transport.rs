@@ -10,7 +10,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::frame::Frame;
@@ -21,10 +21,15 @@ use super::pipes::{Input, Output};
 /// The longest line that is read. Only a call's `input` can come near it.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
+/// How many bytes of answers may wait for a client that does not read them before nothing more is read from it.
+const LARGEST_BACKLOG: usize = 4 * 1024 * 1024;
+
 /// Messages as lines.
 pub(super) struct LineTransport {
     lines: Lines<Input>,
     output: Arc<Mutex<Option<Output>>>,
+    /// How many bytes of answers wait to be written.
+    backlog: watch::Sender<usize>,
     /// Cancelled when the client no longer writes or no longer reads.
     hung_up: CancellationToken,
     /// An answer of our own that is on its way. Kept here because a caller may drop `receive` at any time.
@@ -47,6 +52,7 @@ impl LineTransport {
         LineTransport {
             lines: Lines::new(input, LONGEST_LINE),
             output: Arc::new(Mutex::new(Some(output))),
+            backlog: watch::Sender::new(0),
             hung_up,
             answering: None,
             open: HashSet::new(),
@@ -61,6 +67,7 @@ impl LineTransport {
                 self.answering = None;
                 answered?;
             }
+            let _ = self.backlog.subscribe().wait_for(|bytes| *bytes < LARGEST_BACKLOG).await;
             let read = match self.lines.next().await? {
                 Line::Whole(line) => message::read(line),
                 Line::TooLong(start, end) => Read::Answer(message::too_long(start, end, LONGEST_LINE)),
@@ -100,12 +107,31 @@ impl LineTransport {
 
     fn write(&self, frame: serde_json::Result<Frame>) -> impl Future<Output = io::Result<()>> + Send + use<> {
         let (output, hung_up) = (self.output.clone(), self.hung_up.clone());
+        let waiting = frame.as_ref().map_or(0, Frame::len);
+        let waiting = Waiting::new(waiting, self.backlog.clone());
         async move {
+            let _waiting = waiting;
             let frame = frame?;
             let mut output = output.lock().await;
             let Some(output) = output.as_mut() else { return Err(io::ErrorKind::NotConnected.into()) };
             frame.write_to(output).await.inspect_err(|_| hung_up.cancel())
         }
+    }
+}
+
+/// Bytes on their way to the client.
+struct Waiting(usize, watch::Sender<usize>);
+
+impl Waiting {
+    fn new(bytes: usize, backlog: watch::Sender<usize>) -> Self {
+        backlog.send_modify(|waiting| *waiting += bytes);
+        Waiting(bytes, backlog)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.1.send_modify(|waiting| *waiting -= self.0);
     }
 }
 
