@@ -69,6 +69,10 @@ impl Scene<'_> {
             let reason = format!("{}; {name} is an interpreter: whatever it is given runs", grant.reason);
             return Ok(Grant { reason, ..grant });
         }
+        if wrappers::starts_others(base_name(name)) {
+            let reason = format!("{}; {name} can start other programs by its own means", grant.reason);
+            return Ok(Grant { reason, ..grant });
+        }
         Ok(grant)
     }
 

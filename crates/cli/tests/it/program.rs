@@ -3,9 +3,14 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the calls of tests are recorded, so that nobody's own trail has them.
-const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+/// Where the calls of a test are recorded: in nobody's own trail, and not in that of a test that kills its server.
+fn state() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    format!("{}/state/{process}-{number}", env!("CARGO_TARGET_TMPDIR"))
+}
 
 /// A call of the program: no variables but `PATH` and where it keeps its trail, no configuration file but those of the
 /// test.
@@ -19,7 +24,7 @@ impl Program {
             .args(args)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
-            .env("XDG_STATE_HOME", STATE)
+            .env("XDG_STATE_HOME", state())
             .stdin(Stdio::null());
         Program(command)
     }

@@ -10,7 +10,7 @@ use crate::script::{Value, Word};
 pub(crate) use carriers::starts_its_words;
 use options::Options;
 pub(crate) use shells::handed;
-pub(crate) use table::is_interpreter;
+pub(crate) use table::{is_interpreter, starts_others};
 use table::{Inner, Wrapper};
 
 /// A command inside another one's arguments.

@@ -217,3 +217,16 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     INTERPRETERS.contains(&name) || INTERPRETERS.contains(&family)
 }
+
+/// Programs that start others when their arguments, or files that they read, say so.
+const STARTERS: &[&str] = &[
+    "ant", "apt", "apt-get", "bundle", "cargo", "cmake", "composer", "docker", "git", "go", "gradle", "hg", "kubectl",
+    "less", "man", "meson", "more", "mvn", "ninja", "npm", "pip", "pnpm", "podman", "poetry", "pytest", "rake", "rg",
+    "rsync", "scp", "sftp", "sort", "svn", "systemctl", "tar", "tox", "uv", "yarn", "zip",
+];
+
+/// Whether an operator who lists this program should know that it starts others by its own means.
+pub(crate) fn starts_others(name: &str) -> bool {
+    let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    STARTERS.contains(&name) || STARTERS.contains(&family)
+}
