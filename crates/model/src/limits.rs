@@ -37,8 +37,12 @@ pub enum LimitHit {
 impl fmt::Display for LimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            LimitHit::Memory => "The limit on memory was hit and a process was killed for it, see limits.memory",
-            LimitHit::Processes => "The limit on processes was hit and some did not start, see limits.processes",
+            LimitHit::Memory => {
+                "The limit on memory was hit and a process was killed for it, see limits.memory"
+            }
+            LimitHit::Processes => {
+                "The limit on processes was hit and some did not start, see limits.processes"
+            }
             LimitHit::CpuTime => "The limit on processor time was hit, see limits.cpu_time",
             LimitHit::FileSize => "The limit on the size of a file was hit, see limits.file_size",
         })

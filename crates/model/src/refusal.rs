@@ -109,7 +109,9 @@ pub enum Refusal {
         reason: String,
     },
     /// The name stands for a request that was not the same.
-    #[error("request_key {0:?} stands for another request of the last ten minutes; use a new key for new arguments")]
+    #[error(
+        "request_key {0:?} stands for another request of the last ten minutes; use a new key for new arguments"
+    )]
     KeyTaken(String),
     /// Two inputs were given.
     #[error("input and input_from exclude each other; give one of them")]

@@ -10,8 +10,8 @@ use crate::script::{Value, Word};
 pub(crate) use carriers::starts_its_words;
 use options::Options;
 pub(crate) use shells::handed;
-pub(crate) use table::{is_interpreter, starts_others};
 use table::{Inner, Wrapper};
+pub(crate) use table::{is_interpreter, starts_others};
 
 /// A command inside another one's arguments.
 #[derive(Debug)]
