@@ -19,7 +19,10 @@ const MEMORY: usize = 32 << 20;
 /// An output of at most this size is shown whole by its reply, and never written to disk for being old.
 const SMALL: usize = 64 << 10;
 
-/// How many ended sessions are known.
+/// How many ended sessions are in memory; what is known of one takes a few KiB, however little it printed.
+const IN_MEMORY: usize = 1024;
+
+/// How many ended sessions are known, in memory or on disk.
 const ENDED: usize = 4096;
 
 /// How many that are gone are remembered, to say why.
@@ -111,7 +114,9 @@ impl Table {
         while self.ended.len() > ENDED {
             self.remove_oldest(Gone::Evicted);
         }
-        while self.memory > MEMORY && self.forgotten < self.ended.len() {
+        let is_full =
+            |table: &Table| table.memory > MEMORY || table.ended.len() - table.forgotten > IN_MEMORY;
+        while self.forgotten < self.ended.len() && is_full(self) {
             self.forget_next();
         }
     }
@@ -119,9 +124,9 @@ impl Table {
     /// Takes the oldest one that is in memory out of it.
     fn forget_next(&mut self) {
         let Some((id, _)) = self.ended.get(self.forgotten).cloned() else { return };
-        let Some(entry) = self.entries.get(&id) else { return };
-        let memory = entry.session.log.memory();
-        if memory > SMALL && entry.session.log.forget() {
+        let log = self.entries.get(&id).map(|entry| entry.session.log.clone());
+        let memory = log.as_ref().map_or(0, |log| log.memory());
+        if memory > SMALL && log.is_some_and(|log| log.forget()) {
             self.memory -= memory;
             self.forgotten += 1;
         } else {
