@@ -38,7 +38,10 @@ fn for_programs_the_answer_is_json() {
     assert_eq!(through[0]["group"], "options that name another program");
     assert_eq!(
         (&through[0]["reason"], &through[0]["rule"]),
-        (&"allowed by tar".into(), &"tar (ALLOWED_COMMANDS)".into())
+        (
+            &"allowed by tar; tar can start other programs by its own means".into(),
+            &"tar (ALLOWED_COMMANDS)".into()
+        )
     );
 }
 
