@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::{Error, Hash};
 
 /// How long a writer waits for the other writers of the same file.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long the write-ahead log grows before it is folded into the file, in pages of 4 KiB. Folding waits for the
 /// disk, and at this length it happens to one record in some hundreds.
@@ -75,6 +75,11 @@ pub(crate) struct File {
 }
 
 impl File {
+    /// How long a write waits for other writers.
+    pub(crate) fn wait_for_others(&self, patience: Duration) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(patience)
+    }
+
     /// Opens the trail, which must be there.
     pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };

@@ -121,6 +121,7 @@ pub(crate) fn warn_if_nothing_may_run(config: &Config) {
 /// Runs a server on this thread until it is done.
 pub(crate) fn block_on<T>(server: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     runward_process::secret::guard_memory();
+    runward_process::memory::share_one_heap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(server);
     // A read that still waits on a blocking thread must not hold up the exit.

@@ -1,8 +1,9 @@
 //! Record: one record opens a call, one closes it, whatever happens in between.
 //!
-//! Writing may wait for a disk or for another server, so it is done beside the runtime, never on it.
+//! Writing may wait for a disk or for another server: then it is done beside the runtime, never on it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use runward_audit::redact::Secrets;
 use runward_audit::{CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail};
@@ -27,8 +28,19 @@ pub(crate) struct OpenCall {
     recorder: Recorder,
     /// Gone once it is closed.
     call: Option<CallId>,
-    started: Option<JoinHandle<()>>,
+    started: Option<LateStart>,
 }
+
+/// That a command started, told by itself only when it runs for a while: most end before anybody could look.
+#[derive(Debug)]
+struct LateStart {
+    /// Taken by whoever writes it.
+    untold: Arc<Mutex<Option<Started>>>,
+    teller: JoinHandle<()>,
+}
+
+/// How long a command runs before its start is recorded by itself.
+const A_WHILE: Duration = Duration::from_millis(250);
 
 impl Recorder {
     pub(crate) fn new(trail: Option<Arc<Trail>>, tasks: TaskTracker) -> Self {
@@ -41,17 +53,21 @@ impl Recorder {
         if let Some(trail) = self.trail.clone() {
             let judged =
                 judged(call.clone(), plan.request(), Some(plan.verdict()), Some(plan)).without(secrets);
-            let written = self.tasks.spawn_blocking(move || trail.append(judged)).await;
-            let failed = match written {
-                Ok(Ok(_)) => None,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(error) => Some(error.to_string()),
-            };
-            if let Some(reason) = failed {
-                return Err(Refusal::Unrecorded(reason));
-            }
+            self.write(trail, vec![judged.into()]).await.map_err(Refusal::Unrecorded)?;
         }
         Ok(OpenCall { recorder: self.clone(), call: Some(call), started: None })
+    }
+
+    /// At once where that takes no time, else beside the runtime.
+    async fn write(&self, trail: Arc<Trail>, entries: Vec<Entry>) -> Result<(), String> {
+        let written = match trail.append_at_once(&entries) {
+            Some(written) => written,
+            None => match self.tasks.spawn_blocking(move || trail.append_all(entries)).await {
+                Ok(written) => written,
+                Err(error) => return Err(error.to_string()),
+            },
+        };
+        written.map(|_| ()).map_err(|error| error.to_string())
     }
 
     /// Records a call of which nothing ran, and why. Waits for nothing: there is nothing to keep from running.
@@ -64,7 +80,14 @@ impl Recorder {
         let call = CallId::fresh();
         let opening = judged(call.clone(), request, verdict, None).without(secrets);
         let closing = Closed::refused(call, secrets.redact_text(&refusal.to_string()));
-        self.tasks.spawn_blocking(move || told(&trail, [opening.into(), closing.into()]));
+        self.tasks.spawn_blocking(move || told(&trail, vec![opening.into(), closing.into()]));
+    }
+
+    /// Writes what only tells of something that has happened anyway: failing to is said aloud.
+    async fn tell(&self, trail: Arc<Trail>, entries: Vec<Entry>) {
+        if let Err(error) = self.write(trail, entries).await {
+            tracing::error!(error, "a record could not be written");
+        }
     }
 
     /// Closes, as lost, what servers that are gone have left open.
@@ -85,7 +108,15 @@ impl OpenCall {
     pub(crate) fn started(&mut self, child: &Child) {
         let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.clone()) else { return };
         let started = Started { call, session: child.session, pid: child.pid };
-        self.started = Some(self.recorder.tasks.spawn_blocking(move || told(&trail, [started.into()])));
+        let untold = Arc::new(Mutex::new(Some(started)));
+        let (late, recorder) = (untold.clone(), self.recorder.clone());
+        let teller = self.recorder.tasks.spawn(async move {
+            tokio::time::sleep(A_WHILE).await;
+            if let Some(started) = take(&late) {
+                recorder.tell(trail, vec![started.into()]).await;
+            }
+        });
+        self.started = Some(LateStart { untold, teller });
     }
 
     /// It ended.
@@ -103,29 +134,43 @@ impl OpenCall {
     }
 
     async fn close(mut self, closed: impl FnOnce(CallId) -> Closed) {
-        if let Some(started) = self.started.take() {
-            let _ = started.await;
+        let mut entries: Vec<Entry> = Vec::with_capacity(2);
+        if let Some(LateStart { untold, teller }) = self.started.take() {
+            match take(&untold) {
+                Some(started) => {
+                    teller.abort();
+                    entries.push(started.into());
+                }
+                None => drop(teller.await),
+            }
         }
         if let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.take()) {
-            let closed = closed(call);
-            let _ = self.recorder.tasks.spawn_blocking(move || told(&trail, [closed.into()])).await;
+            entries.push(closed(call).into());
+            self.recorder.tell(trail, entries).await;
         }
     }
+}
+
+fn take(untold: &Mutex<Option<Started>>) -> Option<Started> {
+    untold.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Drop for OpenCall {
     /// Whoever asked gave up before anything was started.
     fn drop(&mut self) {
+        if let Some(late) = self.started.take() {
+            late.teller.abort();
+        }
         let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.take()) else { return };
         if tokio::runtime::Handle::try_current().is_ok() {
             let closed = Closed::refused(call, "the call was given up before its command started");
-            self.recorder.tasks.spawn_blocking(move || told(&trail, [closed.into()]));
+            self.recorder.tasks.spawn_blocking(move || told(&trail, vec![closed.into()]));
         }
     }
 }
 
 /// A record that only tells of what has happened anyway: failing to write it is said aloud.
-fn told<const N: usize>(trail: &Trail, entries: [Entry; N]) {
+fn told(trail: &Trail, entries: Vec<Entry>) {
     if let Err(error) = trail.append_all(entries) {
         tracing::error!(%error, "a record could not be written");
     }

@@ -48,6 +48,11 @@ impl Streams {
         Streams { stdout, stderr, stdin, screen }
     }
 
+    /// Whether both outputs are at their end.
+    pub(crate) fn are_over(&self) -> bool {
+        self.stdout.output.is_none() && self.stderr.output.is_none()
+    }
+
     /// Carries bytes until an output is at its end, and says which; waits for ever once both are.
     pub(crate) async fn carry(&mut self) -> Stream {
         loop {

@@ -30,6 +30,9 @@ pub(crate) type Final = Option<Outcome>;
 /// How long killed processes are waited for before the answer goes without them.
 const GIVE_UP: Duration = Duration::from_secs(3);
 
+/// How long the record of an ended session waits, so that its answer is not held up by it.
+const ANSWER_FIRST: Duration = Duration::from_millis(1);
+
 /// A running session and everything that its task needs.
 pub(crate) struct Supervision {
     child: Child,
@@ -132,6 +135,8 @@ impl Supervision {
             workflow::after_end(on_failure, &aborts.settings.abort_file, &command, &outcome);
             sender.send_replace(Some(outcome.clone()));
             closing.ended(&id);
+            // The answer goes first; writing the record would hold it up.
+            tokio::time::sleep(ANSWER_FIRST).await;
             open.ended(&outcome, &log).await;
         });
         session
@@ -158,6 +163,13 @@ impl Supervision {
 
     /// Waits for the next thing to happen. What ends a session comes before what it prints.
     async fn next(&mut self, timer: Pin<&mut Sleep>, armed: bool) -> Input {
+        // Outputs that are both at their end mean that the exit is about to be reported.
+        if self.exited.is_none()
+            && self.streams.are_over()
+            && let Some(report) = self.child.reports.soon().await
+        {
+            return self.reported(report);
+        }
         tokio::select! {
             biased;
             report = self.child.reports.next() => self.reported(report),

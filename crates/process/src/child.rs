@@ -1,6 +1,7 @@
 //! A session as the server sees it.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use runward_model::wire::{Order, Report};
 use runward_model::{Containment, SessionId, Signal};
@@ -71,6 +72,22 @@ pub struct Reports {
 impl Reports {
     pub(crate) fn new(queue: mpsc::UnboundedReceiver<Report>) -> Self {
         Reports { queue, over: false }
+    }
+
+    /// The next report if it comes within a moment that is shorter than going to sleep and waking up again.
+    pub async fn soon(&mut self) -> Option<Report> {
+        const MOMENT: Duration = Duration::from_micros(80);
+        let start = Instant::now();
+        loop {
+            if let Ok(report) = self.queue.try_recv() {
+                self.over |= report.is_last();
+                return Some(report);
+            }
+            if start.elapsed() > MOMENT {
+                return None;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// The next report; waits for ever after the last one. Should the runner be killed, a lost ending is made up.

@@ -5,11 +5,12 @@
 //! A [`Spawner`] starts the runner with the first command (so that starting a server has no side effects), and
 //! again should somebody kill it. One task owns the socket: it sends orders and hands each report to the session
 //! that it is about. A [`Child`] is a session seen from the server: its outputs, its input, its reports.
-#![expect(unsafe_code, reason = "wiping a secret from the environment block has no safe interface")]
+#![expect(unsafe_code, reason = "the environment block and the allocator have no safe interface")]
 
 mod child;
 mod error;
 mod link;
+pub mod memory;
 mod pipes;
 pub mod secret;
 mod start;
