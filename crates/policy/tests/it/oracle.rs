@@ -1,7 +1,8 @@
 //! Bash itself as the judge of the judge: whatever the policy allows is run, and may never start the canary.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -20,6 +21,9 @@ const LIST: &str = "ls,cat,echo,env,find,xargs,true,test,[,printf,read,export,se
 fn wanted_runs() -> usize {
     std::env::var("ORACLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(150)
 }
+
+/// The user who owns nothing, on every Linux.
+const NOBODY: u32 = 65534;
 
 /// A `PATH` of harmless programs and one canary that leaves a mark.
 struct Cage {
@@ -41,6 +45,10 @@ impl Cage {
         let canary = bin.join("canary");
         fs::write(&canary, format!("#!/bin/sh\n: > {}\n", root.path().join("mark").display())).unwrap();
         fs::set_permissions(&canary, fs::Permissions::from_mode(0o755)).unwrap();
+        // Whoever the scripts run as, see `canary_runs`, can work here.
+        for open in [root.path().to_owned(), root.path().join("work")] {
+            fs::set_permissions(open, fs::Permissions::from_mode(0o777)).unwrap();
+        }
         let policy = Policy::new(Allowlist::parse(LIST), SearchPath::new(bin.as_os_str()));
         Cage { root, policy }
     }
@@ -58,8 +66,12 @@ impl Cage {
     #[expect(clippy::disallowed_methods, reason = "the real bash is what the judge is held against")]
     fn canary_runs(&self, script: &str) -> bool {
         let mark = self.work().join("mark");
-        Command::new("/usr/bin/timeout")
-            .args(["-s", "KILL", "5", "/bin/bash", "--norc", "--noprofile", "-c", script])
+        let mut bash = Command::new("/usr/bin/timeout");
+        // A script may write wherever its redirections say. Root's would, anywhere; so root's run as nobody.
+        if fs::metadata(self.work()).unwrap().uid() == 0 {
+            bash.uid(NOBODY).gid(NOBODY);
+        }
+        bash.args(["-s", "KILL", "5", "/bin/bash", "--norc", "--noprofile", "-c", script])
             .env_clear()
             .env("PATH", self.work().join("bin"))
             .current_dir(self.work().join("work"))
