@@ -24,7 +24,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
     let policy = policy(config);
     let environment = environment(std::env::vars_os(), &policy.path().to_variable(), &config.shell_tool);
     let settings = runward_engine::Settings {
-        policy,
+        policy: policy.into(),
         cwd_roots: config.policy.cwd_roots.clone(),
         allowed_directories: config.shell_tool.allowed_directories.clone(),
         log_commands: config.shell_tool.log_commands,

@@ -114,16 +114,16 @@ impl Engine {
     /// Judges and runs nothing.
     pub fn check(&self, work: &Work, cwd: Option<&Path>) -> Result<Verdict, Refusal> {
         let resolved = resolve::resolve(work, cwd, &[], &self.0.settings)?;
-        let verdict = resolve::judge(&resolved, &self.0.settings);
+        let verdict = resolve::judge(&resolved);
         if verdict.decision == Decision::Allow {
-            resolve::program_of(&resolved, &self.0.settings)?;
+            resolve::program_of(&resolved)?;
         }
         Ok(verdict)
     }
 
     /// Programs on the search path whose names are like this one.
     pub fn near(&self, name: &str) -> Vec<String> {
-        self.0.settings.policy.path().near(name)
+        self.0.settings.policy.current().path().near(name)
     }
 
     /// Takes a request down the whole path; once it returns, the command runs and somebody holds its leash. A request

@@ -107,13 +107,13 @@ pub(crate) struct Refused {
 
 fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, PathBuf), Refusal> {
     let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), &request.env, settings)?;
-    let verdict = resolve::judge(&resolved, settings);
+    let verdict = resolve::judge(&resolved);
     match verdict.decision {
         Decision::Allow => {}
         Decision::Ask => return Err(Refusal::Denied(unapproved(verdict))),
         Decision::Deny => return Err(Refusal::Denied(verdict)),
     }
-    let program = resolve::program_of(&resolved, settings)?;
+    let program = resolve::program_of(&resolved)?;
     Ok((resolved, verdict, program))
 }
 

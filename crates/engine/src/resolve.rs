@@ -3,9 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use runward_model::{Argv, Refusal, Verdict, Work};
-use runward_policy::{Reading, SearchPath};
+use runward_policy::{Policy, Reading, SearchPath};
 use rustix::fs::{Access, AtFlags};
 
 use crate::Settings;
@@ -15,6 +16,8 @@ use crate::shell;
 /// What would run.
 #[derive(Debug)]
 pub(crate) struct Resolved {
+    /// The policy that judges it, the same from beginning to end.
+    policy: Arc<Policy>,
     /// The work as the policy reads it.
     pub(crate) reading: Reading,
     /// The file to execute; judged first, so that a refusal speaks of the rule and not of the file.
@@ -34,7 +37,8 @@ pub(crate) fn resolve(
     given: &[(String, String)],
     settings: &Settings,
 ) -> Result<Resolved, Refusal> {
-    settings.policy.judge_environment(given).map_err(Refusal::Environment)?;
+    let policy = settings.policy.current();
+    policy.judge_environment(given).map_err(Refusal::Environment)?;
     let reading = runward_policy::read(work)?;
     let cwd = cwd::open(
         cwd,
@@ -43,17 +47,17 @@ pub(crate) fn resolve(
     let argv = match &reading {
         Reading::Plain(Argv { file, args }) => [std::slice::from_ref(file), args].concat(),
         Reading::Script(script) => {
-            [shell::name(settings.policy.path()), "-c", "--", script.source()].map(str::to_owned).to_vec()
+            [shell::name(policy.path()), "-c", "--", script.source()].map(str::to_owned).to_vec()
         }
     };
-    let program = program(&reading, &argv, &cwd.path, settings.policy.path());
+    let program = program(&reading, &argv, &cwd.path, policy.path());
     let env = environment(settings, &reading, given, &cwd.path);
-    Ok(Resolved { reading, program, argv, cwd, env })
+    Ok(Resolved { policy, reading, program, argv, cwd, env })
 }
 
 /// What the policy says of exactly what would run.
-pub(crate) fn judge(resolved: &Resolved, settings: &Settings) -> Verdict {
-    settings.policy.judge(&resolved.reading, &resolved.cwd.path)
+pub(crate) fn judge(resolved: &Resolved) -> Verdict {
+    resolved.policy.judge(&resolved.reading, &resolved.cwd.path)
 }
 
 fn program(reading: &Reading, argv: &[String], cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
@@ -80,10 +84,10 @@ fn find(name: &str, cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
 }
 
 /// The program of work that is allowed, or why there is none, with the names that may have been meant.
-pub(crate) fn program_of(resolved: &Resolved, settings: &Settings) -> Result<PathBuf, Refusal> {
+pub(crate) fn program_of(resolved: &Resolved) -> Result<PathBuf, Refusal> {
     match resolved.program.clone() {
         Err(Refusal::NotFound { program, .. }) if !program.contains('/') => {
-            let near = settings.policy.path().near(&program);
+            let near = resolved.policy.path().near(&program);
             Err(Refusal::NotFound { program, near })
         }
         found => found,

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use runward_audit::Trail;
 use runward_model::Limits;
-use runward_policy::Policy;
+use runward_policy::Rulebook;
 pub use runward_spool::Settings as OutputSettings;
 
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Which commands may run.
-    pub policy: Policy,
+    pub policy: Rulebook,
     /// Where commands may run, as configured; empty means anywhere.
     pub cwd_roots: Vec<PathBuf>,
     /// The same in another list: a directory must lie in one of each that is not empty.

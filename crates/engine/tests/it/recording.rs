@@ -34,8 +34,8 @@ fn a_run_is_opened_before_it_starts_and_closed_with_its_outcome() {
 fn a_refusal_is_recorded_with_its_reason() {
     let directory = tempfile::tempdir().unwrap();
     let trail = Arc::new(Trail::at(directory.path().join("audit.db")));
-    let path = settings().policy.path().clone();
-    let strict = Settings { policy: Policy::new(Allowlist::parse("ls"), path), ..recorded(&trail) };
+    let path = settings().policy.current().path().clone();
+    let strict = Settings { policy: Policy::new(Allowlist::parse("ls"), path).into(), ..recorded(&trail) };
     block_on(strict, async |engine| {
         engine.start(line("whoami")).await.unwrap_err();
     });

@@ -15,7 +15,7 @@ pub(crate) const MINUTE: Duration = Duration::from_mins(1);
 pub(crate) fn settings() -> Settings {
     let path = std::env::var_os("PATH").unwrap_or_default();
     Settings {
-        policy: Policy::new(Allowlist::parse("*"), SearchPath::new(&path)),
+        policy: Policy::new(Allowlist::parse("*"), SearchPath::new(&path)).into(),
         cwd_roots: Vec::new(),
         allowed_directories: Vec::new(),
         log_commands: true,

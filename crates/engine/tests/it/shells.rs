@@ -15,7 +15,7 @@ fn path_of(directory: &std::path::Path, programs: &[&str]) -> Settings {
         symlink(format!("/bin/{program}"), directory.join(program)).unwrap();
     }
     let path = SearchPath::new(directory.as_os_str());
-    Settings { policy: Policy::new(Allowlist::parse("*"), path), ..settings() }
+    Settings { policy: Policy::new(Allowlist::parse("*"), path).into(), ..settings() }
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
     let path = SearchPath::new("/usr/bin:/bin".as_ref());
     let settings = Settings {
         environment: vec![("PATH".into(), path.to_variable())],
-        policy: Policy::new(Allowlist::parse(&setup.allowed), path),
+        policy: Policy::new(Allowlist::parse(&setup.allowed), path).into(),
         cwd_roots: Vec::new(),
         allowed_directories: Vec::new(),
         log_commands: true,
