@@ -133,6 +133,11 @@ fn line(name: &str, words: &[Word]) -> Result<Vec<Enclosed>, String> {
     }
 }
 
+/// Whether the arguments of this program are another command, or can hold one.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    name == "find" || is_loader(name) || table::wrapper(name).is_some()
+}
+
 fn is_loader(name: &str) -> bool {
     name == "ld.so" || name.starts_with("ld-linux") || name.starts_with("ld-musl")
 }
