@@ -9,12 +9,12 @@ use serde_json::Value;
 
 /// Which of our crates each may use. Whatever is missing here uses none.
 const EDGES: &[(&str, &[&str])] = &[
-    ("runward", &["server", "engine", "policy", "process", "runner", "audit", "model"]),
+    ("runward", &["server", "client", "engine", "policy", "process", "runner", "audit", "model"]),
     ("server", &["engine", "model"]),
     ("engine", &["policy", "process", "audit", "spool", "model"]),
+    ("client", &["model"]),
     ("policy", &["model"]),
     ("audit", &["model"]),
-    ("spool", &["model"]),
     ("spool", &["model"]),
     ("process", &["model"]),
     ("runner", &["model"]),

@@ -1,0 +1,172 @@
+//! What a server tells of a command, one line each.
+
+use std::borrow::Cow;
+
+use runward_model::{Signal, Stream};
+use serde::Deserialize;
+
+use crate::Error;
+
+/// What a server tells of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// It runs.
+    Start {
+        /// Its name on the server.
+        session: String,
+        /// Its first process there.
+        pid: i32,
+    },
+    /// It printed something.
+    Output {
+        /// Where.
+        stream: Stream,
+        /// What.
+        data: &'a [u8],
+    },
+    /// It printed something that is no longer there.
+    Gap {
+        /// Where.
+        stream: Stream,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// It has ended.
+    Exit(Exit),
+    /// It was lost.
+    Error(String),
+    /// Something that a newer server tells.
+    Other,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exit {
+    /// With which code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// By which signal.
+    pub signal: Option<Signal>,
+    /// Why it was stopped, if it was: `timeout` and the like.
+    pub stopped: Option<String>,
+    /// The same in a sentence.
+    pub message: Option<String>,
+}
+
+/// A line as it is read; its long part is not copied.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    seq: u64,
+    #[serde(borrow)]
+    data_b64: Option<&'a str>,
+    session: Option<String>,
+    pid: Option<i32>,
+    #[serde(rename = "exitCode")]
+    exit_code: Option<i32>,
+    signal: Option<String>,
+    stopped: Option<String>,
+    message: Option<String>,
+    stream: Option<Stream>,
+    bytes: Option<u64>,
+}
+
+/// Reads a line into an event and its number; `data` is where output is unpacked.
+pub(crate) fn read<'a>(line: &[u8], data: &'a mut Vec<u8>) -> Result<(u64, Event<'a>), Error> {
+    let line: Line<'_> = serde_json::from_slice(line)
+        .map_err(|error| Error::protocol(format!("a line is no event: {error}")))?;
+    let lacks = |what| Error::protocol(format!("an event lacks its {what}"));
+    let event = match line.event.as_ref() {
+        "stdout" => output(Stream::Stdout, line.data_b64, data)?,
+        "stderr" => output(Stream::Stderr, line.data_b64, data)?,
+        "start" => {
+            Event::Start { session: line.session.ok_or(lacks("session"))?, pid: line.pid.unwrap_or_default() }
+        }
+        "gap" => Event::Gap {
+            stream: line.stream.ok_or(lacks("stream"))?,
+            bytes: line.bytes.ok_or(lacks("bytes"))?,
+        },
+        "exit" => Event::Exit(Exit {
+            code: line.exit_code,
+            signal: line.signal.as_deref().and_then(signal),
+            stopped: line.stopped,
+            message: line.message,
+        }),
+        "error" => Event::Error(line.message.ok_or(lacks("message"))?),
+        _ => Event::Other,
+    };
+    Ok((line.seq, event))
+}
+
+fn output<'a>(stream: Stream, text: Option<&str>, data: &'a mut Vec<u8>) -> Result<Event<'a>, Error> {
+    let broken = || Error::protocol("an event of output lacks its base64");
+    let text = text.ok_or_else(broken)?;
+    // Grows to the largest event and stays so: clearing it would cost as much as unpacking.
+    if data.len() < text.len() {
+        data.resize(text.len(), 0);
+    }
+    let room = base64_simd::Out::from_slice(data.as_mut_slice());
+    let data = base64_simd::STANDARD.decode(text.as_bytes(), room).map_err(|_| broken())?;
+    Ok(Event::Output { stream, data })
+}
+
+/// A signal by the name that a server gives it.
+fn signal(name: &str) -> Option<Signal> {
+    (1..=64).map(Signal).find(|signal| signal.to_string() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(line: &str) -> Result<(u64, Event<'static>), Error> {
+        read(line.as_bytes(), Box::leak(Box::default()))
+    }
+
+    #[test]
+    fn every_event_is_read_whatever_the_order_of_its_parts() {
+        let start = Event::Start { session: "ab".into(), pid: 7 };
+        let gap = Event::Gap { stream: Stream::Stderr, bytes: 9 };
+        let cases = [
+            (r#"{"event":"start","seq":0,"session":"ab","pid":7}"#, 0, start),
+            (
+                r#"{"data_b64":"/w==","seq":3,"event":"stderr"}"#,
+                3,
+                Event::Output { stream: Stream::Stderr, data: b"\xff" },
+            ),
+            (
+                r#"{"event":"stdout","seq":4,"data_b64":""}"#,
+                4,
+                Event::Output { stream: Stream::Stdout, data: b"" },
+            ),
+            (r#"{"event":"gap","seq":5,"stream":"stderr","bytes":9}"#, 5, gap),
+            (r#"{"event":"error","seq":5,"message":"gone"}"#, 5, Event::Error("gone".into())),
+            (r#"{"event":"later","seq":5,"x":[1]}"#, 5, Event::Other),
+        ];
+        for (line, seq, wanted) in cases {
+            assert_eq!(event(line).expect(line), (seq, wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_end_has_a_code_or_a_signal() {
+        let (_, code) = event(r#"{"event":"exit","seq":1,"exitCode":3}"#).expect("an event");
+        assert_eq!(code, Event::Exit(Exit { code: Some(3), ..Exit::default() }));
+        let (_, killed) =
+            event(r#"{"event":"exit","seq":1,"exitCode":null,"signal":"SIGKILL"}"#).expect("an event");
+        assert_eq!(killed, Event::Exit(Exit { signal: Some(Signal::KILL), ..Exit::default() }));
+    }
+
+    #[test]
+    fn what_is_no_event_is_an_error_that_says_so() {
+        for line in [
+            "",
+            "{}",
+            "<html>",
+            r#"{"event":"stdout","seq":1}"#,
+            r#"{"event":"stdout","seq":1,"data_b64":"?"}"#,
+        ] {
+            assert!(matches!(event(line), Err(Error::Protocol(_))), "{line}");
+        }
+    }
+}
