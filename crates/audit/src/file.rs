@@ -39,7 +39,8 @@ CREATE TABLE record (
     decision TEXT AS (iif(json_valid(body), body ->> '$.verdict.decision')),
     kind     TEXT AS (iif(json_valid(body), body ->> '$.kind'))
 ) STRICT;
-CREATE UNIQUE INDEX record_of_call ON record (call, phase);
+CREATE UNIQUE INDEX record_once ON record (call, phase) WHERE phase <> 'typed';
+CREATE INDEX record_by_call ON record (call);
 CREATE INDEX record_opened ON record (time) WHERE phase = 'judged';
 CREATE TABLE open (call TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
@@ -47,6 +48,15 @@ CREATE TRIGGER record_is_never_changed BEFORE UPDATE ON record
     BEGIN SELECT raise(ABORT, 'the audit trail is append-only'); END;
 CREATE TRIGGER record_is_never_removed BEFORE DELETE ON record
     BEGIN SELECT raise(ABORT, 'the audit trail is append-only'); END;
+";
+
+/// Indexes of trails that were made when no phase could come twice.
+const REINDEX: &str = "
+BEGIN IMMEDIATE;
+DROP INDEX IF EXISTS record_of_call;
+CREATE UNIQUE INDEX IF NOT EXISTS record_once ON record (call, phase) WHERE phase <> 'typed';
+CREATE INDEX IF NOT EXISTS record_by_call ON record (call);
+COMMIT;
 ";
 
 /// What an acknowledged record survives.
@@ -88,6 +98,7 @@ impl File {
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         check_format(&connection, path)?;
+        reindex(&connection).map_err(failed)?;
         let synchronous = match durability {
             Durability::Crash => "NORMAL",
             Durability::PowerLoss => "FULL",
@@ -133,6 +144,15 @@ fn check_format(connection: &Connection, path: &Path) -> Result<(), Error> {
         found if found > FORMAT => Err(Error::Newer { path: path.to_owned(), found, known: FORMAT }),
         _ => Err(foreign()),
     }
+}
+
+/// Brings the indexes of an older trail up to date; its records stay as they are.
+fn reindex(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('record_once', 'record_by_call')";
+    if connection.query_row(sql, [], |row| row.get::<_, i64>(0))? < 2 {
+        connection.execute_batch(REINDEX)?;
+    }
+    Ok(())
 }
 
 /// Makes an empty trail under another name, whole, and links it into place. Losing that race to another server is

@@ -2,10 +2,10 @@
 //!
 //! # Theory of operation
 //!
-//! A call leaves up to three records, each a row that is never changed again:
+//! A call leaves two records and some in between, each a row that is never changed again:
 //!
 //! ```text
-//! judged ──── started ──── closed: ended | refused | lost
+//! judged ── (asked ── answered) ── started ── (typed …) ── closed: ended | refused | lost
 //! ```
 //!
 //! * A record's body is JSON. Its hash is SHA-256 over the hash of the record before it (32 bytes; zeros before the
@@ -48,7 +48,10 @@ pub use chain::{Hash, Stored};
 pub use error::Error;
 pub use file::{Durability, default_path};
 pub use query::{Call, Calls, Filter, Order};
-pub use record::{Client, Closed, Closing, Command, Ended, Entry, Judged, Output, Record, Ruling, Started};
+pub use record::{
+    Answered, Asked, Client, Closed, Closing, Command, Ended, Entry, Judged, Output, Record, Ruling, Started,
+    Typed,
+};
 pub use server::Server;
 pub use time::{BadTime, Time};
 pub use trail::Trail;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use regex::Regex;
 use rusqlite::{Connection, params};
 
-use crate::{CallId, Closed, Entry, Error, Judged, Server, Started, Stored, Time, Trail};
+use crate::{Answered, Asked, CallId, Closed, Entry, Error, Judged, Server, Started, Stored, Time, Trail};
 
 /// How many calls are read at a time, which bounds what a reader holds in memory.
 const PAGE: u32 = 128;
@@ -60,6 +60,10 @@ pub struct Call {
     pub server: Server,
     /// What was asked and judged.
     pub judged: Judged,
+    /// What a person was asked, if one was.
+    pub asked: Option<Asked>,
+    /// What they answered, if they did.
+    pub answered: Option<Answered>,
     /// That it started, if it did.
     pub started: Option<Started>,
     /// How it was closed; `None` while it is open.
@@ -94,16 +98,18 @@ impl Trail {
     fn assemble(&self, opened: &Stored) -> Result<Option<Call>, Error> {
         let record = opened.record()?;
         let Entry::Judged(judged) = record.entry else { return Ok(None) };
-        let (mut started, mut closed) = (None, None);
+        let (mut asked, mut answered, mut started, mut closed) = (None, None, None, None);
         for stored in self.show(&judged.call)? {
             match stored.record()?.entry {
-                Entry::Judged(_) => {}
+                Entry::Judged(_) | Entry::Typed(_) => {}
+                Entry::Asked(entry) => asked = Some(entry),
+                Entry::Answered(entry) => answered = Some(entry),
                 Entry::Started(entry) => started = Some(entry),
                 Entry::Closed(entry) => closed = Some(entry),
             }
         }
         let (number, time, server) = (opened.number, record.time, record.server);
-        Ok(Some(Call { number, time, server, judged: *judged, started, closed }))
+        Ok(Some(Call { number, time, server, judged: *judged, asked, answered, started, closed }))
     }
 }
 

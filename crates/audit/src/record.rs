@@ -1,5 +1,6 @@
 //! What is written down.
 
+mod asked;
 mod closed;
 mod judged;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::redact::redact_command;
 use crate::{CallId, Server, Time};
 
+pub use asked::{Answered, Asked, Typed};
 pub use closed::{Closed, Closing, Ended, Output};
 pub use judged::{Client, Command, Judged, Ruling};
 
@@ -24,14 +26,21 @@ pub struct Record {
     pub entry: Entry,
 }
 
-/// What a record says. A call has one `judged`, at most one `started`, and one `closed`.
+/// What a record says. A call has one `judged`, at most one `asked`, `answered` and `started`, any number of `typed`, and
+/// one `closed`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "lowercase")]
 pub enum Entry {
     /// Written before anything runs.
     Judged(Box<Judged>),
+    /// A person is asked whether it may run.
+    Asked(Asked),
+    /// They answered.
+    Answered(Answered),
     /// Its first process executes.
     Started(Started),
+    /// Something was typed into it, where that is recorded.
+    Typed(Typed),
     /// The call is over.
     Closed(Closed),
 }
@@ -41,7 +50,10 @@ impl Entry {
     pub fn call(&self) -> &CallId {
         match self {
             Entry::Judged(judged) => &judged.call,
+            Entry::Asked(asked) => &asked.call,
+            Entry::Answered(answered) => &answered.call,
             Entry::Started(started) => &started.call,
+            Entry::Typed(typed) => &typed.call,
             Entry::Closed(closed) => &closed.call,
         }
     }
@@ -51,6 +63,9 @@ impl Entry {
     pub fn redacted(self) -> Self {
         match self {
             Entry::Judged(judged) => judged.redacted().into(),
+            Entry::Asked(asked) => asked.redacted().into(),
+            Entry::Answered(answered) => answered.redacted().into(),
+            Entry::Typed(typed) => typed.redacted().into(),
             Entry::Closed(Closed { call, closing: Closing::Refused { reason } }) => {
                 Closed::refused(call, redact_command(&reason)).into()
             }
@@ -73,6 +88,24 @@ pub struct Started {
 impl From<Judged> for Entry {
     fn from(judged: Judged) -> Self {
         Entry::Judged(Box::new(judged))
+    }
+}
+
+impl From<Asked> for Entry {
+    fn from(asked: Asked) -> Self {
+        Entry::Asked(asked)
+    }
+}
+
+impl From<Answered> for Entry {
+    fn from(answered: Answered) -> Self {
+        Entry::Answered(answered)
+    }
+}
+
+impl From<Typed> for Entry {
+    fn from(typed: Typed) -> Self {
+        Entry::Typed(typed)
     }
 }
 

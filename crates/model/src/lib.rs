@@ -8,24 +8,29 @@
 //! | request | [`Request`] | what a door decoded: the work, where, with what input, for how long |
 //! | verdict | [`Verdict`] | what the policy says of every command in the work, and why |
 //! | refusal | [`Refusal`] | why nothing ran, and what would change that |
+//! | question | [`Question`] | what a person is asked before it runs, and what they may [`Answer`] |
 //! | launch | [`wire::Launch`] | exactly what the runner is told to execute |
 //! | session | [`SessionId`] | one started command with its whole process tree |
 //! | stream | [`Stream`] | which of the two outputs a byte came from |
 //! | view | [`View`] | what a watcher sees of a session |
 //! | outcome | [`Outcome`] | how a session ended and what it cost |
 
+mod approval;
 mod caller;
 mod limits;
 mod outcome;
+mod printable;
 mod refusal;
 mod request;
 mod verdict;
 mod view;
 pub mod wire;
 
+pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ruled, Wish};
 pub use caller::{Caller, Client, Door, Principal};
 pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
+pub use printable::printable;
 pub use refusal::Refusal;
 pub use request::{Argv, Condition, OnFailure, Request, Work, Workflow};
 pub use verdict::{Decision, Judged, Verdict};

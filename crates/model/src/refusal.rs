@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::{OutputId, Verdict};
+use crate::{ApprovalPolicy, OutputId, Verdict};
 
 /// Why nothing ran. The text says what, why, and what would change it; doors pass it on as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -12,6 +12,20 @@ pub enum Refusal {
     /// The policy denies a command of the work.
     #[error("{}", .0.reason)]
     Denied(Verdict),
+    /// A person had to approve the work, and nobody did.
+    #[error("{}; {why}", .verdict.reason)]
+    NotApproved {
+        /// What the policy says of it.
+        verdict: Verdict,
+        /// Who denied it and why, or why nobody could be asked.
+        why: String,
+    },
+    /// The caller asked for more than callers may ask for here.
+    #[error(
+        "running outside the sandbox (require_escalated) cannot be asked for: approval_policy is {}, and only on-request lets callers ask; nothing was run, call again without it",
+        .0.name()
+    )]
+    EscalationRefused(ApprovalPolicy),
     /// The policy denies a variable that the caller gave.
     #[error("{0}")]
     Environment(String),

@@ -1,6 +1,7 @@
 //! What the trail keeps, finds and survives.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod approvals;
 mod crash;
 mod file;
 mod lost;

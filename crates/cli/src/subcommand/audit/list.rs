@@ -90,6 +90,8 @@ fn line(call: &Call) -> serde_json::Value {
         "directory": judged.directory.as_ref().map(|path| path.to_string_lossy()),
         "decision": judged.verdict.as_ref().map(|verdict| verdict.decision),
         "reason": reason,
+        "answer": call.answered.as_ref().map(|answered| answered.answer.name()),
+        "answered_by": call.answered.as_ref().map(|answered| &answered.by),
         "state": state(call),
         "session": call.started.as_ref().map(|started| started.session),
         "exit_code": ended.map(|ended| ended.exit_code),

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use runward_audit::{CallId, Closed, Closing, Command, Entry, Judged, Started, Stored, Trail};
+use runward_audit::{
+    Answered, Asked, CallId, Closed, Closing, Command, Entry, Judged, Started, Stored, Trail, Typed,
+};
+use runward_model::{Answer, Confinement};
 
 use super::{Out, ended, is_missing, nothing_yet, place, words};
 use crate::args::Show;
@@ -33,13 +36,19 @@ fn tell(out: &mut Out, stored: &Stored) -> anyhow::Result<()> {
     let record = stored.record()?;
     let phase = match &record.entry {
         Entry::Judged(_) => "judged",
+        Entry::Asked(_) => "asked",
+        Entry::Answered(_) => "answered",
         Entry::Started(_) => "started",
+        Entry::Typed(_) => "typed",
         Entry::Closed(_) => "closed",
     };
     writeln!(out, "record {}: {phase} at {}", stored.number, record.time)?;
     match &record.entry {
         Entry::Judged(judged) => tell_judged(out, judged)?,
+        Entry::Asked(asked) => tell_asked(out, asked)?,
+        Entry::Answered(answered) => tell_answered(out, answered)?,
         Entry::Started(started) => tell_started(out, started)?,
+        Entry::Typed(typed) => tell_typed(out, typed)?,
         Entry::Closed(closed) => tell_closed(out, closed)?,
     }
     field(out, "server", &format!("process {}", record.server.pid))?;
@@ -82,6 +91,34 @@ fn tell_command(out: &mut Out, command: &Command) -> io::Result<()> {
 /// A word so that its ends can be seen.
 fn quoted(word: &str) -> String {
     if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word.to_owned() }
+}
+
+fn tell_asked(out: &mut Out, asked: &Asked) -> io::Result<()> {
+    field(out, "reason", &asked.reason)?;
+    if asked.confinement == Confinement::Escalated {
+        field(out, "wants", "to run outside the sandbox")?;
+    }
+    if let Some(justification) = &asked.justification {
+        field(out, "because", justification)?;
+    }
+    if let Some(prefix) = &asked.prefix {
+        field(out, "prefix", &prefix.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))?;
+    }
+    let ways = if asked.ways.is_empty() { "nobody".to_owned() } else { asked.ways.join(", ") };
+    field(out, "asked", &ways)
+}
+
+fn tell_answered(out: &mut Out, answered: &Answered) -> io::Result<()> {
+    field(out, "answer", answered.answer.name())?;
+    if let Answer::Deny { note: Some(note) } = &answered.answer {
+        field(out, "note", note)?;
+    }
+    field(out, "by", &answered.by)
+}
+
+fn tell_typed(out: &mut Out, typed: &Typed) -> io::Result<()> {
+    field(out, "typed", &typed.text)?;
+    field(out, "bytes", &typed.bytes.to_string())
 }
 
 fn tell_started(out: &mut Out, started: &Started) -> io::Result<()> {

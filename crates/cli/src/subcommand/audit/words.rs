@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use runward_audit::{Call, Closing, Ended, Time};
-use runward_model::Decision;
+use runward_model::{Answer, Decision};
 
 /// What was decided about a call: it can be refused although the policy allows it.
 pub(super) fn decision(call: &Call) -> &'static str {
     let refused = matches!(call.closed.as_ref().map(|closed| &closed.closing), Some(Closing::Refused { .. }));
+    let answer = call.answered.as_ref().map(|answered| &answered.answer);
     match &call.judged.verdict {
+        Some(_) if !refused && answer.is_some_and(|answer| !matches!(answer, Answer::Deny { .. })) => {
+            "approved"
+        }
         Some(verdict) if verdict.decision != Decision::Allow => decided(verdict.decision),
         _ if refused => "refused",
         Some(verdict) => decided(verdict.decision),
