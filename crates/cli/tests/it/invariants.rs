@@ -11,9 +11,10 @@ use serde_json::Value;
 const EDGES: &[(&str, &[&str])] = &[
     ("runward", &["server", "client", "engine", "policy", "process", "runner", "audit", "model"]),
     ("server", &["engine", "model"]),
-    ("engine", &["policy", "process", "audit", "spool", "model"]),
+    ("engine", &["policy", "patch", "process", "audit", "spool", "model"]),
     ("client", &["model"]),
     ("policy", &["model"]),
+    ("patch", &["model"]),
     ("audit", &["model"]),
     ("spool", &["model"]),
     ("process", &["model"]),
