@@ -29,7 +29,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         allowed_directories: config.shell_tool.allowed_directories.clone(),
         log_commands: config.shell_tool.log_commands,
         environment,
-        output_limit: config.limits.output,
+        output_limit: config.limits.output.min(config.shell_tool.max_output_size),
         kill_grace: config.limits.kill_grace,
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
@@ -77,12 +77,7 @@ pub(crate) fn abort_file(config: &Config) -> PathBuf {
 fn output_settings(config: &Config) -> OutputSettings {
     let Output { directory, quota, keep } = config.output.clone();
     let directory = directory.unwrap_or_else(|| State::of_this_user().path().join("output"));
-    OutputSettings {
-        directory,
-        max_size: config.shell_tool.max_output_size as u64,
-        quota: quota as u64,
-        keep,
-    }
+    OutputSettings { directory, quota: quota as u64, keep }
 }
 
 fn environment_rules(told: &ShellTool) -> EnvironmentRules {
@@ -98,7 +93,7 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
         max_timeout: config.limits.max_timeout,
         shell_default_timeout: config.shell_tool.default_timeout,
         shell_max_timeout: config.shell_tool.max_timeout,
-        shell_reply_budget: config.shell_tool.reply_size,
+        shell_reply_budget: config.shell_tool.reply_size.min(config.shell_tool.max_output_size),
         heartbeat: config.heartbeat,
         patience: config.patience,
         http: HttpSettings {

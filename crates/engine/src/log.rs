@@ -116,7 +116,7 @@ impl EventLog {
         let mut lanes = self.lock();
         lanes.begin_spooling();
         lanes.spooling.close();
-        if !lanes.spooling.is_whole() {
+        if !lanes.spooling.is_done() {
             return false;
         }
         lanes.forgotten = true;

@@ -4,8 +4,9 @@
 //!
 //! A [`Store`] is a directory with one folder a session, and in it one file an output. Nothing is made before the
 //! first [`Store::open`]. A [`Writer`] appends and never fails: what cannot be written is counted, and why is a
-//! [`Problem`]. Room is found by removing old folders, by age and by total size, whenever a folder is opened and
-//! whenever the room found before is used up; there is no task that does so in the background.
+//! [`Problem`]. The quota bounds all of them together, so a single one may use it up. Room is found by removing old
+//! folders, by age and by total size, whenever a folder is opened and whenever the room found before is used up; there
+//! is no task that does so in the background.
 //!
 //! A [`Record`] is one output as it stood at one moment, on disk or in memory. [`page`] reads some lines of it, or
 //! those that match; memory is bounded by what is shown, whatever the size of the record.

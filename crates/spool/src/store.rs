@@ -11,13 +11,14 @@ use crate::clean;
 use crate::problem::Problem;
 use crate::writer::Writer;
 
+/// Room is looked for ahead, this part of the quota at a time, since looking reads the whole directory.
+const AHEAD: u64 = 64;
+
 /// What a store is told once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where; made when first needed, for its owner alone.
     pub directory: PathBuf,
-    /// How many bytes of both outputs one session may keep.
-    pub max_size: u64,
     /// How many bytes all sessions together may keep.
     pub quota: u64,
     /// How long they are kept.
@@ -31,8 +32,16 @@ pub struct Store(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
-    /// Bytes that may be written before room has to be looked for again.
-    room: Mutex<u64>,
+    room: Mutex<Room>,
+}
+
+/// What this store knows of the room that is left.
+#[derive(Debug, Default)]
+struct Room {
+    /// Bytes that may be taken before room has to be looked for again.
+    left: u64,
+    /// Bytes that were taken and are not on disk yet, where looking would see them.
+    pending: u64,
 }
 
 impl Store {
@@ -48,32 +57,41 @@ impl Store {
 
     /// Makes the folder of a session. Names are hexadecimal, as only such folders are ever removed again.
     pub fn open(&self, name: &str) -> Result<Writer, Problem> {
-        let Settings { directory, max_size, .. } = &self.0.settings;
+        let Settings { directory, .. } = &self.0.settings;
         make_private(directory)?;
         self.find_room(0);
         let folder = directory.join(name);
         DirBuilder::new().mode(0o700).create(&folder)?;
         let lock = File::open(&folder)?;
         lock.lock()?;
-        Ok(Writer::new(self.clone(), folder, lock, *max_size))
+        Ok(Writer::new(self.clone(), folder, lock))
     }
 
-    /// Takes room for some bytes, if there is any.
-    pub(crate) fn take(&self, bytes: u64) -> Result<(), Problem> {
-        if *self.room() < bytes {
-            self.find_room(bytes);
+    /// Takes room for some bytes, or for as many of them as there is room for.
+    pub(crate) fn take(&self, bytes: u64) -> u64 {
+        if self.room().left < bytes {
+            self.find_room(bytes.max(self.0.settings.quota / AHEAD));
         }
         let mut room = self.room();
-        *room = room.checked_sub(bytes).ok_or(Problem::OverQuota(self.0.settings.quota))?;
-        Ok(())
+        let taken = bytes.min(room.left);
+        room.left -= taken;
+        room.pending += taken;
+        taken
+    }
+
+    /// Some of the bytes that were taken are on disk now, or never will be.
+    pub(crate) fn settle(&self, bytes: u64) {
+        let mut room = self.room();
+        room.pending = room.pending.saturating_sub(bytes);
     }
 
     fn find_room(&self, wanted: u64) {
-        let found = clean::make_room(&self.0.settings, wanted);
-        *self.room() = found;
+        let mut room = self.room();
+        let found = clean::make_room(&self.0.settings, wanted.saturating_add(room.pending));
+        room.left = found.saturating_sub(room.pending);
     }
 
-    fn room(&self) -> MutexGuard<'_, u64> {
+    fn room(&self) -> MutexGuard<'_, Room> {
         self.0.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

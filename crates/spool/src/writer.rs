@@ -22,9 +22,8 @@ pub struct Writer {
     folder: PathBuf,
     /// Held so that nobody removes the folder meanwhile.
     _lock: File,
-    /// How many bytes this session may still keep.
-    room: u64,
-    max_size: u64,
+    /// How many bytes of both outputs are kept.
+    kept: u64,
     lanes: [Lane; 2],
     problem: Option<Problem>,
 }
@@ -46,9 +45,9 @@ pub struct Kept {
 }
 
 impl Writer {
-    pub(crate) fn new(store: Store, folder: PathBuf, lock: File, max_size: u64) -> Self {
+    pub(crate) fn new(store: Store, folder: PathBuf, lock: File) -> Self {
         let lanes = <[Lane; 2]>::default();
-        Writer { store, folder, _lock: lock, room: max_size, max_size, lanes, problem: None }
+        Writer { store, folder, _lock: lock, kept: 0, lanes, problem: None }
     }
 
     /// Adds what an output has printed.
@@ -90,16 +89,13 @@ impl Writer {
         if self.problem.is_some() {
             return 0;
         }
-        let kept = bytes.min(self.room);
-        if let Err(problem) = self.store.take(kept) {
-            self.problem = Some(problem);
-            return 0;
+        let taken = self.store.take(bytes);
+        self.kept += taken;
+        if taken < bytes {
+            let quota = self.store.settings().quota;
+            self.problem = Some(Problem::OverQuota { kept: self.kept, quota });
         }
-        self.room -= kept;
-        if kept < bytes {
-            self.problem = Some(Problem::TooLarge(self.max_size));
-        }
-        kept
+        taken
     }
 
     fn flush(&mut self, stream: Stream) {
@@ -111,6 +107,7 @@ impl Writer {
         let result = lane.open(path).and_then(|file| (&*file).write_all(&lane.buffer));
         let bytes = lane.buffer.len() as u64;
         lane.buffer.clear();
+        self.store.settle(bytes);
         match result {
             Ok(()) => lane.written += bytes,
             Err(error) => {

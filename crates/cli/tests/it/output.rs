@@ -72,7 +72,7 @@ fn a_small_output_is_read_by_line_and_makes_no_file() {
 
 #[test]
 fn fifty_megabytes_are_paged_and_searched_with_little_memory() {
-    let mut server = Server::start(&[("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "100MiB")]);
+    let mut server = Server::start(&[]);
     let (id, reply) = server.run(json!({"timeout_ms": 60_000}), "seq 7000000");
     assert!(reply.contains("bytes missing"), "the reply itself is short");
     let (_, text) = server.read(&id, json!({"offset": 6_543_210, "limit": 1}));
@@ -106,13 +106,37 @@ fn an_output_that_made_room_for_another_says_so() {
 }
 
 #[test]
-fn what_is_beyond_the_largest_size_is_counted_and_said() {
-    let limits = [("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "10KiB"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
+fn what_is_beyond_the_largest_size_leaves_memory_and_replies_and_is_read_from_disk() {
+    let mut server = Server::start(&[("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "10KB")]);
+    for (tool, id) in [("shell", "structuredContent"), ("execute_command", "content")] {
+        let answer = server.client.call(tool, json!({"command": "seq 100000"}));
+        let result = &answer["result"];
+        let id = match &result[id]["output_id"] {
+            Value::String(id) => id.clone(),
+            _ => output_id(result["content"][0]["text"].as_str().unwrap()),
+        };
+        let shown = result["content"].to_string().len();
+        assert!((9_000..20_000).contains(&shown), "{tool} shows {shown} bytes");
+        let (_, text) = server.read(&id, json!({"offset": 50_000, "limit": 1}));
+        assert!(text.contains("100000 lines, 588895 bytes\n 50000\t50000\n"), "{tool}: {text}");
+        assert!(!text.contains("missing"), "{text}");
+    }
+}
+
+#[test]
+fn a_command_that_prints_more_than_the_quota_ends_as_it_would_and_the_rest_is_counted() {
+    let limits = [("RUNWARD_OUTPUT_QUOTA", "1MiB"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
     let mut server = Server::start(&limits);
-    let (id, reply) = server.run(json!({}), "yes | head -n 10000");
-    assert!(reply.contains("\noutput_note: Output beyond 10240 bytes"), "{reply}");
+    let (before, _) = server.run(json!({}), "seq 1000");
+    let (id, reply) = server.run(json!({}), "yes | head -n 1000000; exit 3");
+    assert!(reply.starts_with("exit_code: 3\n"), "{reply}");
+    assert!(reply.contains("\noutput_note: Output beyond 1048576 bytes was counted but not kept"), "{reply}");
     let (_, text) = server.read(&id, json!({"tail": 1}));
-    assert!(text.contains("[9760 bytes after these are missing: Output beyond 10240 bytes"), "{text}");
+    assert!(text.contains("[951424 bytes after these are missing: Output beyond 1048576 bytes"), "{text}");
+    assert!(server.read(&before, json!({})).1.contains("evicted"), "the older one made room");
+    let (after, _) = server.run(json!({}), "seq 1000");
+    assert!(server.read(&after, json!({"tail": 1})).1.ends_with("  1000\t1000\n"));
+    assert!(server.read(&id, json!({})).1.contains("evicted"), "and so did this one once it had ended");
 }
 
 #[test]

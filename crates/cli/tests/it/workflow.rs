@@ -9,7 +9,7 @@ use crate::program::Program;
 
 #[test]
 fn the_output_of_a_run_is_the_input_of_another_whatever_its_size() {
-    let mut server = Server::start(&[("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "100MiB")]);
+    let mut server = Server::start(&[]);
     let (small, _) = server.run(json!({}), "echo one; echo two >&2");
     let (_, reply) = server.run(json!({"input_from": small}), "cat");
     assert!(reply.contains("stdout: |\n  one\n"), "{reply}");
@@ -38,11 +38,11 @@ fn two_inputs_and_unknown_runs_are_refused_by_name() {
 
 #[test]
 fn a_part_of_an_output_is_never_passed_for_the_whole() {
-    let limits = [("RUNWARD_SHELL_TOOL_MAX_OUTPUT_SIZE", "10KiB"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
+    let limits = [("RUNWARD_OUTPUT_QUOTA", "1MiB"), ("RUNWARD_LIMITS_OUTPUT", "1KiB")];
     let mut server = Server::start(&limits);
-    let (id, _) = server.run(json!({}), "head -c 20000 /dev/zero");
+    let (id, _) = server.run(json!({}), "head -c 2000000 /dev/zero");
     let (is_error, text) = server.call("execute_command", json!({"command": "cat", "input_from": id}));
-    assert!(is_error && text.contains("9760 bytes of its stdout were not kept"), "{text}");
+    assert!(is_error && text.contains("951424 bytes of its stdout were not kept"), "{text}");
 }
 
 #[test]

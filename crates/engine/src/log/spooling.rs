@@ -63,8 +63,8 @@ impl Spooling {
         }
     }
 
-    /// Whether everything that may be kept is on disk.
-    pub(super) fn is_whole(&self) -> bool {
-        matches!(self, Spooling::Closed(_, None | Some(Problem::TooLarge(_))))
+    /// Whether everything that could be kept is on disk.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self, Spooling::Closed(..))
     }
 }

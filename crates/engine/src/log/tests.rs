@@ -120,7 +120,6 @@ fn store() -> (Store, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let settings = runward_spool::Settings {
         directory: directory.path().join("output"),
-        max_size: u64::MAX,
         quota: 1 << 30,
         keep: std::time::Duration::from_hours(1),
     };

@@ -132,13 +132,17 @@ fn a_disk_that_cannot_be_used_is_said_and_the_result_is_still_there() {
 }
 
 #[test]
-fn what_is_beyond_the_largest_size_is_counted_and_said() {
+fn what_is_beyond_the_quota_is_counted_and_said() {
     let directory = tempfile::tempdir().unwrap();
     let mut small = kept_in(directory.path());
-    small.output.max_size = 500_000;
+    small.output.quota = 500_000;
     under_each_containment_with(&small, async |engine| {
         let view = run(engine, ask(&["flood", "3000000"])).await;
-        assert!(view.output_note.as_ref().unwrap().contains("max_output_size"), "{:?}", view.output_note);
+        assert!(
+            view.output_note.as_ref().unwrap().contains("the quota of 500000 bytes"),
+            "{:?}",
+            view.output_note
+        );
         let page = lines(&output_of(engine, &view), Selection::Last(1)).await;
         assert_eq!((page.bytes, page.missing), (500_000, 2_500_000));
     });

@@ -31,7 +31,6 @@ pub(crate) fn settings() -> Settings {
         max_sessions: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
-            max_size: 1 << 30,
             quota: 1 << 30,
             keep: MINUTE,
         },

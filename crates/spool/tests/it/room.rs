@@ -53,8 +53,27 @@ fn what_is_being_written_is_never_removed_and_a_full_quota_is_a_problem() {
     make_older(&Store::new(quota.clone()), "a1", Duration::from_hours(9));
     let mut other = Store::new(quota).open("a2").unwrap();
     other.append(Stream::Stdout, &[b'x'; 100]);
-    assert_eq!(other.close().1, Some(Problem::OverQuota(150)));
+    assert_eq!(other.close().1, Some(Problem::OverQuota { kept: 50, quota: 150 }));
     assert!(writer.close().0.record(Stream::Stdout).is_ok());
+}
+
+#[test]
+fn a_running_output_may_use_up_the_quota_and_makes_room_once_it_is_closed() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::new(Settings { quota: 1000, ..settings(directory.path()) });
+    let before = spool(&store, "a1", 400);
+    let mut flood = store.open("a2").unwrap();
+    (0..30).for_each(|_| flood.append(Stream::Stdout, &[b'x'; 100]));
+    assert!(before.record(Stream::Stdout).is_err(), "the older one made room");
+    let beside = spool(&store, "a3", 10).record(Stream::Stdout).unwrap();
+    assert_eq!((beside.length(), beside.missing()), (0, 10), "there is no room beside it");
+    let (flood, problem) = flood.close();
+    assert_eq!(problem, Some(Problem::OverQuota { kept: 1000, quota: 1000 }));
+    let record = flood.record(Stream::Stdout).unwrap();
+    assert_eq!((record.length(), record.missing()), (1000, 2000));
+    let after = spool(&store, "a4", 10).record(Stream::Stdout).unwrap();
+    assert_eq!((after.length(), after.missing()), (10, 0));
+    assert!(flood.record(Stream::Stdout).is_err());
 }
 
 #[test]

@@ -9,12 +9,7 @@ use runward_model::Stream;
 use runward_spool::{Problem, Record, Settings, Store};
 
 pub(crate) fn settings(directory: &std::path::Path) -> Settings {
-    Settings {
-        directory: directory.join("state/output"),
-        max_size: 1 << 30,
-        quota: 1 << 30,
-        keep: Duration::from_hours(1),
-    }
+    Settings { directory: directory.join("state/output"), quota: 1 << 30, keep: Duration::from_hours(1) }
 }
 
 pub(crate) fn all(mut record: Record) -> Vec<u8> {
@@ -26,16 +21,16 @@ pub(crate) fn all(mut record: Record) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_prints_are_read_back_as_one_plain_vector_cut_at_the_largest_size(
+    fn any_prints_are_read_back_as_one_plain_vector_cut_at_the_quota(
         prints in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..90_000)), 0..12),
-        max_size in prop_oneof![Just(u64::MAX), 0u64..300_000],
+        quota in prop_oneof![Just(u64::MAX), 0u64..300_000],
         looks in prop::collection::vec(any::<bool>(), 12),
     ) {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::new(Settings { max_size, ..settings(directory.path()) });
+        let store = Store::new(Settings { quota, ..settings(directory.path()) });
         let mut writer = store.open("ab01").unwrap();
         let mut naive = [Vec::new(), Vec::new()];
-        let (mut room, mut total) = (max_size, [0u64, 0]);
+        let (mut room, mut total) = (quota, [0u64, 0]);
         for ((is_stderr, bytes), look) in prints.iter().zip(looks) {
             let (stream, index) = if *is_stderr { (Stream::Stderr, 1) } else { (Stream::Stdout, 0) };
             writer.append(stream, bytes);
@@ -47,9 +42,9 @@ proptest! {
                 prop_assert_eq!(&all(writer.record(stream)), &naive[index]);
             }
         }
-        let is_cut = total.iter().sum::<u64>() > max_size;
+        let is_cut = total.iter().sum::<u64>() > quota;
         let (kept, problem) = writer.close();
-        prop_assert_eq!(problem, is_cut.then_some(Problem::TooLarge(max_size)));
+        prop_assert_eq!(problem, is_cut.then_some(Problem::OverQuota { kept: quota, quota }));
         for (stream, index) in [(Stream::Stdout, 0), (Stream::Stderr, 1)] {
             let record = kept.record(stream).unwrap();
             prop_assert_eq!(record.length() + record.missing(), total[index]);

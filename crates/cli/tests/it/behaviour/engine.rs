@@ -40,7 +40,6 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         max_sessions: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
-            max_size: 10_000_000,
             quota: 1 << 30,
             keep: Duration::from_hours(1),
         },
