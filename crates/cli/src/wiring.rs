@@ -33,6 +33,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         kill_grace: config.limits.kill_grace,
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
+        background: config.background,
         limits: config.limits.usage,
         trail: audit_trail(config),
         redact: config.redact,

@@ -23,6 +23,7 @@ mod settings;
 mod shell;
 mod streams;
 mod supervise;
+mod typing;
 mod waiting;
 mod workflow;
 
@@ -36,16 +37,19 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use lifecycle::Background;
 pub use log::{EventLog, Piece};
 pub use output::{Gone, Output};
 pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
 pub use settings::{OutputSettings, Settings};
+pub use typing::NotTaken;
 
 use keys::Keys;
 use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
+use resolve::Variables;
 use runward_spool::Store;
 
 /// The one path that every door shares. Cheap to clone.
@@ -113,7 +117,7 @@ impl Engine {
 
     /// Judges and runs nothing.
     pub fn check(&self, work: &Work, cwd: Option<&Path>) -> Result<Verdict, Refusal> {
-        let resolved = resolve::resolve(work, cwd, &[], &self.0.settings)?;
+        let resolved = resolve::resolve(work, cwd, Variables::default(), &self.0.settings)?;
         let verdict = resolve::judge(&resolved);
         if verdict.decision == Decision::Allow {
             resolve::program_of(&resolved)?;

@@ -39,6 +39,8 @@ pub(crate) enum Effect {
     Terminate,
     /// Kill every process.
     Close,
+    /// Leave what is left alone.
+    Release,
     /// Start this timer; it replaces the one before it.
     Arm(Timer),
 }
@@ -48,7 +50,7 @@ pub(crate) enum Effect {
 pub(crate) enum Timer {
     /// How long processes that were asked to end may take.
     Grace,
-    /// How long outputs that are still open are read once the first process has ended.
+    /// How long outputs that are still open are read, and processes left alone, once the first process has ended.
     Drain,
     /// How long killed processes are waited for. Only one that hangs in the kernel needs it.
     GiveUp,
@@ -74,6 +76,18 @@ pub(crate) struct State {
     stderr_open: bool,
     stopped: Option<StopReason>,
     cut: bool,
+    background: Background,
+    kept: bool,
+}
+
+/// What becomes of processes that the first one leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Background {
+    /// They are killed after a grace.
+    #[default]
+    Kill,
+    /// They live as long as the server.
+    Keep,
 }
 
 /// What became of the tree.
@@ -91,18 +105,34 @@ pub(crate) struct End {
     pub(crate) gone: Gone,
     pub(crate) stopped: Option<StopReason>,
     pub(crate) cut: bool,
+    /// Whether what was left behind was left alone.
+    pub(crate) kept: bool,
 }
 
 impl State {
-    pub(crate) fn running() -> Self {
-        State {
+    /// A session that has just begun, with these outputs.
+    pub(crate) fn running(outputs: impl IntoIterator<Item = Stream>, background: Background) -> Self {
+        let mut state = State {
             phase: Phase::Running,
             exit: None,
             gone: None,
-            stdout_open: true,
-            stderr_open: true,
+            stdout_open: false,
+            stderr_open: false,
             stopped: None,
             cut: false,
+            background,
+            kept: false,
+        };
+        for stream in outputs {
+            *state.is_open(stream) = true;
+        }
+        state
+    }
+
+    fn is_open(&mut self, stream: Stream) -> &mut bool {
+        match stream {
+            Stream::Stdout => &mut self.stdout_open,
+            Stream::Stderr => &mut self.stderr_open,
         }
     }
 
@@ -116,6 +146,7 @@ impl State {
             gone,
             stopped: self.stopped,
             cut: self.cut,
+            kept: self.kept,
         })
     }
 
@@ -141,8 +172,7 @@ impl State {
             Input::Closed { ended, survivors } => {
                 self.gone.get_or_insert(Gone { ended, survivors });
             }
-            Input::Eof(Stream::Stdout) => self.stdout_open = false,
-            Input::Eof(Stream::Stderr) => self.stderr_open = false,
+            Input::Eof(stream) => *self.is_open(stream) = false,
             Input::Stop(reason) if self.exit.is_none() => {
                 self.stopped.get_or_insert(reason);
             }
@@ -158,7 +188,7 @@ impl State {
             return Vec::new();
         }
         match self.phase {
-            Phase::Running if exited && !open => self.close(),
+            Phase::Running | Phase::Draining if exited && !open && self.keeps() => self.release(),
             Phase::Running if exited => self.enter(Phase::Draining, vec![Effect::Arm(Timer::Drain)]),
             Phase::Running if self.stopped.is_some() => {
                 self.enter(Phase::Stopping, vec![Effect::Terminate, Effect::Arm(Timer::Grace)])
@@ -167,8 +197,7 @@ impl State {
                 self.enter(Phase::Draining, vec![Effect::Arm(Timer::Drain)])
             }
             Phase::Stopping if timer => self.close(),
-            Phase::Draining if !open => self.close(),
-            Phase::Draining if timer => self.stop_draining(),
+            Phase::Draining if timer => self.stop_draining(open),
             Phase::Closing if timer => self.give_up(open),
             Phase::Running | Phase::Stopping | Phase::Draining | Phase::Closing | Phase::Ended => Vec::new(),
         }
@@ -184,9 +213,23 @@ impl State {
         self.enter(Phase::Closing, vec![Effect::Close, Effect::Arm(Timer::GiveUp)])
     }
 
-    /// Somebody holds an output open: a process that was left behind, or one outside the session.
-    fn stop_draining(&mut self) -> Vec<Effect> {
-        self.cut = true;
+    /// Whether what is left behind is left alone. A session that is being stopped leaves nothing behind.
+    fn keeps(&self) -> bool {
+        self.background == Background::Keep && self.stopped.is_none()
+    }
+
+    /// Ends the session and lets what is left of it live.
+    fn release(&mut self) -> Vec<Effect> {
+        self.kept = true;
+        self.enter(Phase::Ended, vec![Effect::Release])
+    }
+
+    /// A process was left behind, or one outside the session holds an output open.
+    fn stop_draining(&mut self, open: bool) -> Vec<Effect> {
+        self.cut |= open;
+        if self.keeps() && self.gone.is_none() {
+            return self.release();
+        }
         if self.gone.is_some() { self.enter(Phase::Ended, Vec::new()) } else { self.close() }
     }
 

@@ -5,14 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Decision, Receipt, Refusal, Request, Verdict};
-use runward_process::{Error as SpawnError, Stdin};
+use runward_model::{Caller, Decision, Receipt, Refusal, Request, Stdio, Verdict};
+use runward_process::{Error as SpawnError, Stdio as Descriptors};
 use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::record::OpenCall;
-use crate::resolve::{self, Resolved};
+use crate::resolve::{self, Resolved, Variables};
 use crate::session::Session;
 use crate::supervise::{Holdings, Supervision};
 use crate::{Engine, Settings};
@@ -78,10 +78,10 @@ impl Plan {
         )
         .map_err(|_| Refusal::Nul { what: "the command" })?
         .limited(engine.0.settings.limits);
-        let stdin = if input.is_some() { Stdin::Piped } else { Stdin::Empty };
+        let stdio = descriptors(&request.stdio, input.as_ref());
         let receipt =
             Receipt { command: request.work.to_string(), cwd: cwd.path.clone(), verdict, output: None };
-        let child = match engine.0.spawner.spawn(launch, cwd.handle, stdin).await {
+        let child = match engine.0.spawner.spawn(launch, cwd.handle, stdio).await {
             Ok(child) => child,
             Err(error) => {
                 let refusal = refusal(error, program, cwd.path);
@@ -106,7 +106,8 @@ pub(crate) struct Refused {
 }
 
 fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, PathBuf), Refusal> {
-    let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), &request.env, settings)?;
+    let variables = Variables { given: &request.env, presets: request.presets };
+    let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
     let verdict = resolve::judge(&resolved);
     match verdict.decision {
         Decision::Allow => {}
@@ -121,6 +122,14 @@ fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, 
 fn unapproved(verdict: Verdict) -> Verdict {
     let reason = format!("{}; nobody is there to ask, so it was not run", verdict.reason);
     Verdict { reason, ..verdict }
+}
+
+fn descriptors(stdio: &Stdio, input: Option<&Record>) -> Descriptors {
+    match stdio {
+        Stdio::Terminal(size) => Descriptors::Terminal(*size),
+        Stdio::Pipes | Stdio::Given(_) if input.is_none() => Descriptors::Pipes,
+        Stdio::Pipes | Stdio::Given(_) | Stdio::Open => Descriptors::Piped,
+    }
 }
 
 fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {

@@ -30,42 +30,46 @@ pub(crate) struct Resolved {
     pub(crate) env: Vec<(OsString, OsString)>,
 }
 
+/// Variables beyond those that every command gets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Variables<'a> {
+    /// Those that the caller gave.
+    pub(crate) given: &'a [(String, String)],
+    /// Those that the door sets, which nothing replaces.
+    pub(crate) presets: &'static [(&'static str, &'static str)],
+}
+
 /// Reads the work, opens the directory, finds the program.
 pub(crate) fn resolve(
     work: &Work,
     cwd: Option<&Path>,
-    given: &[(String, String)],
+    variables: Variables<'_>,
     settings: &Settings,
 ) -> Result<Resolved, Refusal> {
     let policy = settings.policy.current();
-    policy.judge_environment(given).map_err(Refusal::Environment)?;
+    policy.judge_environment(variables.given).map_err(Refusal::Environment)?;
     let reading = runward_policy::read(work)?;
     let cwd = cwd::open(
         cwd,
         &[("ALLOWED_CWD_ROOTS", &settings.cwd_roots), ("allowed_directories", &settings.allowed_directories)],
     )?;
-    let argv = match &reading {
-        Reading::Plain(Argv { file, args }) => [std::slice::from_ref(file), args].concat(),
-        Reading::Script(script) => {
-            [shell::name(policy.path()), "-c", "--", script.source()].map(str::to_owned).to_vec()
-        }
+    let shell = shell::of(work, &reading, policy.path())?;
+    let argv = match (&shell, &reading) {
+        (Some(shell), _) => shell.argv(work),
+        (None, Reading::Script(script)) => vec![script.source().to_owned()],
+        (None, Reading::Plain(Argv { file, args })) => [std::slice::from_ref(file), args].concat(),
     };
-    let program = program(&reading, &argv, &cwd.path, policy.path());
-    let env = environment(settings, &reading, given, &cwd.path);
+    let program = match &shell {
+        Some(shell) => shell.reads(work).and_then(|()| find(&shell.file, &cwd.path, policy.path())),
+        None => find(argv.first().ok_or(Refusal::Empty)?, &cwd.path, policy.path()),
+    };
+    let env = environment(settings, shell.is_some(), variables, &cwd.path);
     Ok(Resolved { policy, reading, program, argv, cwd, env })
 }
 
 /// What the policy says of exactly what would run.
 pub(crate) fn judge(resolved: &Resolved) -> Verdict {
     resolved.policy.judge(&resolved.reading, &resolved.cwd.path)
-}
-
-fn program(reading: &Reading, argv: &[String], cwd: &Path, path: &SearchPath) -> Result<PathBuf, Refusal> {
-    let name = argv.first().ok_or(Refusal::Empty)?;
-    if let (Reading::Script(script), "sh") = (reading, name.as_str()) {
-        shell::reads_alike(script.source())?;
-    }
-    find(name, cwd, path)
 }
 
 /// A name is looked up on the server's search path; anything with a slash is a path, relative to the directory.
@@ -105,18 +109,21 @@ fn steers_bash(name: &OsStr) -> bool {
     NAMES.iter().any(|steering| name == *steering) || name.as_bytes().starts_with(b"BASH_FUNC_")
 }
 
-/// The configured variables, those that the caller gave in their place, and the directory as programs expect to
-/// find it.
+/// The configured variables, those that the caller gave in their place, those of the door, and the directory as
+/// programs expect to find it.
 fn environment(
     settings: &Settings,
-    reading: &Reading,
-    given: &[(String, String)],
+    has_shell: bool,
+    Variables { given, presets }: Variables<'_>,
     cwd: &Path,
 ) -> Vec<(OsString, OsString)> {
-    let script = matches!(reading, Reading::Script(_));
-    let own = |name: &OsStr| name == "PWD" || name == "OLDPWD" || (script && steers_bash(name));
-    let replaced = |name: &OsStr| given.iter().any(|(given, _)| name == given.as_str());
-    let inherited = settings.environment.iter().filter(|(name, _)| !own(name) && !replaced(name)).cloned();
-    let given = given.iter().map(|(name, value)| (name.into(), value.into()));
-    inherited.chain(given).chain([("PWD".into(), cwd.into())]).collect()
+    let own = |name: &OsStr| name == "PWD" || name == "OLDPWD" || (has_shell && steers_bash(name));
+    let is_given = |name: &OsStr| given.iter().any(|(given, _)| name == given.as_str());
+    let is_preset = |name: &OsStr| presets.iter().any(|(preset, _)| name == *preset);
+    let is_replaced = |name: &OsStr| own(name) || is_given(name) || is_preset(name);
+    let inherited = settings.environment.iter().filter(|(name, _)| !is_replaced(name)).cloned();
+    let given = given.iter().filter(|(name, _)| !is_preset(name.as_ref()));
+    let given = given.map(|(name, value)| (name.into(), value.into()));
+    let presets = presets.iter().map(|(name, value)| (name.into(), value.into()));
+    inherited.chain(given).chain(presets).chain([("PWD".into(), cwd.into())]).collect()
 }

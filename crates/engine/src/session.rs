@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use runward_model::{Outcome, Receipt, SessionId, StopReason, Stream, View};
+use runward_model::{Outcome, Receipt, SessionId, Signal, Size, StopReason, Stream, View};
 use tokio::sync::{mpsc, watch};
 
 use crate::log::EventLog;
-use crate::supervise::Final;
+use crate::supervise::{Final, Wish};
+use crate::typing::{NotTaken, Typing};
 
 /// A session as a door sees it. Whoever holds this holds the leash: letting go of it stops the command.
 #[derive(Debug)]
@@ -15,7 +16,10 @@ pub struct Session {
     pub(crate) pid: i32,
     pub(crate) receipt: Arc<Receipt>,
     pub(crate) log: Arc<EventLog>,
-    pub(crate) stop: mpsc::UnboundedSender<StopReason>,
+    pub(crate) wishes: mpsc::UnboundedSender<Wish>,
+    /// Where its input is written, if it has one that is.
+    pub(crate) typing: Option<Typing>,
+    pub(crate) is_terminal: bool,
     pub(crate) outcome: watch::Receiver<Final>,
     pub(crate) leash: Leash,
 }
@@ -49,7 +53,42 @@ impl Session {
 
     /// Asks it to end, then makes it. The first reason wins; an ended session does not mind.
     pub fn stop(&self, reason: StopReason) {
-        let _ = self.stop.send(reason);
+        let _ = self.wishes.send(Wish::Stop(reason));
+    }
+
+    /// Whether it runs on a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Hands over bytes for its input, all of them or none; they are written as fast as the command reads them.
+    pub fn write(&self, bytes: Vec<u8>) -> Result<(), NotTaken> {
+        self.typing.as_ref().ok_or(NotTaken::NoInput)?.write(bytes)
+    }
+
+    /// The same, waiting until the command has read enough of what was written before.
+    pub async fn write_in_time(&self, bytes: Vec<u8>) -> Result<(), NotTaken> {
+        self.typing.as_ref().ok_or(NotTaken::NoInput)?.write_in_time(bytes).await
+    }
+
+    /// Ends its input after what was written before; on a terminal, types ^D.
+    pub fn close_input(&self) -> Result<(), NotTaken> {
+        self.typing.as_ref().ok_or(NotTaken::NoInput)?.end()
+    }
+
+    /// How many bytes of its input wait to be read.
+    pub fn unread_input(&self) -> usize {
+        self.typing.as_ref().map_or(0, Typing::waiting)
+    }
+
+    /// Sends a signal as a terminal would: to whoever is in the foreground. An ended session does not mind.
+    pub fn signal(&self, signal: Signal) {
+        let _ = self.wishes.send(Wish::Signal(signal));
+    }
+
+    /// Gives its terminal another size; without a terminal this does nothing.
+    pub fn resize(&self, size: Size) {
+        let _ = self.wishes.send(Wish::Resize(size));
     }
 
     /// How many bytes it has printed so far.
@@ -78,7 +117,7 @@ impl Session {
     }
 
     /// How it ended, once it has.
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
+    pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.borrow().clone()
     }
 
@@ -89,7 +128,9 @@ impl Session {
             pid: self.pid,
             receipt: self.receipt.clone(),
             log: self.log.clone(),
-            stop: self.stop.clone(),
+            wishes: self.wishes.clone(),
+            typing: self.typing.clone(),
+            is_terminal: self.is_terminal,
             outcome: self.outcome.clone(),
             leash: Leash::Loose,
         }

@@ -10,6 +10,8 @@ use runward_model::Limits;
 use runward_policy::Rulebook;
 pub use runward_spool::Settings as OutputSettings;
 
+use crate::Background;
+
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -31,6 +33,8 @@ pub struct Settings {
     pub shutdown_grace: Duration,
     /// How long outputs that are still open are read after a command has ended.
     pub drain_grace: Duration,
+    /// What becomes of processes that a command leaves behind.
+    pub background: Background,
     /// How much each command may use.
     pub limits: Limits,
     /// Where calls are recorded; `None` records none.

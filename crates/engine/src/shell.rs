@@ -1,9 +1,9 @@
 //! Which shell runs a script: bash, by whose grammar it was judged, else sh where both read it alike.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use runward_model::Refusal;
-use runward_policy::SearchPath;
+use runward_model::{Refusal, Script, Work};
+use runward_policy::{Reading, SearchPath};
 
 /// What bash and other shells take for different things, wherever it stands: what is harmless to one may be a command
 /// to the other.
@@ -40,19 +40,98 @@ const BASH_WORDS: [&str; 26] = [
     "typeset",
 ];
 
+/// The shells that a caller may choose.
+const SHELLS: [&str; 4] = ["bash", "zsh", "sh", "fish"];
+
+/// Where the system lists its shells.
+const LIST: &str = "/etc/shells";
+
+/// The shell that runs some work.
+#[derive(Debug)]
+pub(crate) struct Shell {
+    /// Its file, by name or path.
+    pub(crate) file: String,
+    login: bool,
+}
+
+/// The shell that some work needs, if it needs one.
+pub(crate) fn of(work: &Work, reading: &Reading, path: &SearchPath) -> Result<Option<Shell>, Refusal> {
+    let usual = || name(path).to_owned();
+    match (work, reading) {
+        (Work::Script(Script { shell: Some(shell), login, .. }), _) => {
+            Ok(Some(Shell { file: chosen(shell, path)?, login: *login }))
+        }
+        (Work::Script(Script { login: true, .. }), _) => Ok(Some(Shell { file: usual(), login: true })),
+        (_, Reading::Script(_)) => Ok(Some(Shell { file: usual(), login: false })),
+        (_, Reading::Plain(_)) => Ok(None),
+    }
+}
+
+/// The shell that a caller chose: one of the system's own, never just any file of such a name.
+fn chosen(shell: &str, path: &SearchPath) -> Result<String, Refusal> {
+    let name = shell.rsplit('/').next().unwrap_or(shell);
+    let refused = |reason: String| Err(Refusal::StartFailed { program: shell.into(), reason });
+    if !SHELLS.contains(&name) {
+        return refused(format!("it is none of the shells that can be chosen: {}", SHELLS.join(", ")));
+    }
+    if !shell.contains('/') {
+        return Ok(shell.to_owned());
+    }
+    let file = Path::new(shell);
+    if !file.exists() {
+        return Err(Refusal::NotFound { program: shell.to_owned(), near: Vec::new() });
+    }
+    let same = |known: &Path| {
+        known.canonicalize().is_ok_and(|known| file.canonicalize().is_ok_and(|file| file == known))
+    };
+    let is_listed =
+        std::fs::read_to_string(LIST).is_ok_and(|list| list.lines().any(|line| line.trim() == shell));
+    if is_listed || path.find(name).is_some_and(|found| same(&found)) {
+        return Ok(shell.to_owned());
+    }
+    refused(format!("it is neither on PATH nor in {LIST}; give its name alone: {name}"))
+}
+
+impl Shell {
+    fn name(&self) -> &str {
+        self.file.rsplit('/').next().unwrap_or(&self.file)
+    }
+
+    /// How it is called to run some work.
+    pub(crate) fn argv(&self, work: &Work) -> Vec<String> {
+        let source = match work {
+            Work::Line(source) | Work::Script(Script { source, .. }) => source.clone(),
+            Work::Argv(_) => work.to_string(),
+        };
+        let login = self.login.then_some("-l");
+        // Only relatives of the Bourne shell know where options end.
+        let end = matches!(self.name(), "bash" | "sh").then_some("--");
+        let options = login.into_iter().chain(["-c"]).chain(end).map(str::to_owned);
+        std::iter::once(self.file.clone()).chain(options).chain([source]).collect()
+    }
+
+    /// Whether it reads the work as it was judged.
+    pub(crate) fn reads(&self, work: &Work) -> Result<(), Refusal> {
+        match (self.name(), work) {
+            ("sh", Work::Line(source) | Work::Script(Script { source, .. })) => reads_alike(source),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The name of the shell that runs scripts here.
-pub(crate) fn name(path: &SearchPath) -> &'static str {
+fn name(path: &SearchPath) -> &'static str {
     if path.find("bash").is_none() && path.find("sh").is_some() { "sh" } else { "bash" }
 }
 
 /// Refuses a script that `sh` would read in another way than it was judged.
-pub(crate) fn reads_alike(source: &str) -> Result<(), Refusal> {
+fn reads_alike(source: &str) -> Result<(), Refusal> {
     let is_edge = |c: char| c.is_whitespace() || ";|&(){}`".contains(c);
     let sign = DIFFERENT.into_iter().find(|sign| source.contains(sign));
     let word = || source.split(is_edge).find_map(|word| BASH_WORDS.into_iter().find(|known| *known == word));
     let Some(found) = sign.or_else(word) else { return Ok(()) };
     let reason = format!(
-        "there is no bash on PATH, and sh may read {found:?} in another way than it was judged; install bash, or write the command without it"
+        "sh may read {found:?} in another way than it was judged; use bash (install it where there is no bash on PATH), or write the command without it"
     );
     Err(Refusal::StartFailed { program: PathBuf::from("sh"), reason })
 }

@@ -3,11 +3,12 @@
 use std::io::Read as _;
 
 use runward_model::Stream;
-use runward_process::{Child, Output};
+use runward_process::{Child, Input, Output};
 use runward_spool::Record;
-use tokio::net::unix::pipe::Sender;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::screen::Screen;
+use crate::typing::Typed;
 
 /// What is read from an output at once, at first.
 const USUAL_READ: usize = 64 * 1024;
@@ -30,19 +31,30 @@ struct Lane {
 
 /// Input that is still to be written.
 struct Feed {
-    pipe: Sender,
-    input: Record,
+    input: Input,
+    source: Source,
     block: Vec<u8>,
     written: usize,
+    /// The room that the block takes among what waits.
+    room: Option<OwnedSemaphorePermit>,
+}
+
+/// Where a session's input comes from.
+pub(crate) enum Source {
+    /// It was there before the session.
+    Record(Record),
+    /// Somebody writes it meanwhile.
+    Typed(mpsc::UnboundedReceiver<Typed>),
 }
 
 impl Streams {
-    pub(crate) fn take(child: &mut Child, input: Option<Record>, screen: Screen) -> Self {
-        let stdin = child.stdin.take().zip(input).map(|(pipe, input)| Feed {
-            pipe,
+    pub(crate) fn take(child: &mut Child, source: Option<Source>, screen: Screen) -> Self {
+        let stdin = child.stdin.take().zip(source).map(|(input, source)| Feed {
             input,
+            source,
             block: Vec::new(),
             written: 0,
+            room: None,
         });
         let (stdout, stderr) = (Lane::new(child.stdout.take()), Lane::new(child.stderr.take()));
         Streams { stdout, stderr, stdin, screen }
@@ -51,6 +63,22 @@ impl Streams {
     /// Whether both outputs are at their end.
     pub(crate) fn are_over(&self) -> bool {
         self.stdout.output.is_none() && self.stderr.output.is_none()
+    }
+
+    /// The outputs that are not at their end.
+    pub(crate) fn open(&self) -> impl Iterator<Item = Stream> {
+        let lanes = [(Stream::Stdout, &self.stdout), (Stream::Stderr, &self.stderr)];
+        lanes.into_iter().filter(|(_, lane)| lane.output.is_some()).map(|(stream, _)| stream)
+    }
+
+    /// Lets what was left behind go on printing to nobody, until it no longer does.
+    pub(crate) async fn discard(mut self) {
+        while !self.are_over() {
+            tokio::select! {
+                _ = self.stdout.read() => {}
+                _ = self.stderr.read() => {}
+            }
+        }
     }
 
     /// Carries bytes until an output is at its end, and says which; waits for ever once both are.
@@ -103,20 +131,62 @@ impl Lane {
 
 /// Writes the input until all of it is written or nobody reads it; waits for ever when there is none.
 async fn feed(stdin: &mut Option<Feed>) {
-    let Some(Feed { pipe, input, block, written }) = stdin else { return std::future::pending().await };
-    loop {
-        if *written == block.len() {
-            (*block, *written) = (next_block(input), 0);
+    match stdin {
+        Some(feed) => while feed.write().await {},
+        None => std::future::pending().await,
+    }
+}
+
+impl Feed {
+    /// Writes some; whether there may be more. May be dropped and called again.
+    async fn write(&mut self) -> bool {
+        if self.written == self.block.len() {
+            self.room = None;
+            (self.block, self.written) = (Vec::new(), 0);
+            match self.source.next().await {
+                Next::Block(block, room) => (self.block, self.room) = (block, room),
+                Next::End => match self.input.end_mark() {
+                    Some(mark) => self.block = vec![mark],
+                    None => return false,
+                },
+                Next::Gone => return false,
+            }
         }
-        let Some(rest) = block.get(*written..).filter(|rest| !rest.is_empty()) else { return };
-        if pipe.writable().await.is_err() {
-            return;
-        }
-        match pipe.try_write(rest) {
-            Ok(count) => *written += count,
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+        let rest = self.block.get(self.written..).unwrap_or_default();
+        match self.input.write(rest).await {
+            Ok(count) => self.written += count,
             // The child has closed its input: what it did not want is not written.
-            Err(_) => return,
+            Err(_) => return false,
+        }
+        true
+    }
+}
+
+/// What a source has next.
+enum Next {
+    /// Bytes, never none, and the room that they take among what waits.
+    Block(Vec<u8>, Option<OwnedSemaphorePermit>),
+    /// The end of the input.
+    End,
+    /// Nobody can write any more.
+    Gone,
+}
+
+impl Source {
+    async fn next(&mut self) -> Next {
+        match self {
+            Source::Record(record) => match next_block(record) {
+                block if block.is_empty() => Next::End,
+                block => Next::Block(block, None),
+            },
+            Source::Typed(typed) => loop {
+                match typed.recv().await {
+                    Some(Typed::Bytes(bytes, _)) if bytes.is_empty() => {}
+                    Some(Typed::Bytes(bytes, room)) => return Next::Block(bytes, Some(room)),
+                    Some(Typed::End) => return Next::End,
+                    None => return Next::Gone,
+                }
+            },
         }
     }
 }

@@ -6,22 +6,23 @@ use std::time::Duration;
 
 use runward_model::wire::Report;
 use runward_model::{
-    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, StopReason, Tree, Usage,
+    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Size, Stdio, StopReason, Tree, Usage,
 };
-use runward_process::Child;
+use runward_process::{Child, Keyboard};
 use runward_spool::Record;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
-use crate::lifecycle::{Effect, End, Input, State, Timer};
+use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::log::EventLog;
 use crate::outputs::Outputs;
 use crate::record::OpenCall;
 use crate::screen::Screen;
 use crate::session::{Leash, Session};
-use crate::streams::Streams;
+use crate::streams::{Source, Streams};
+use crate::typing::Typing;
 use crate::{waiting, workflow};
 
 /// How a session ended, once it has.
@@ -43,6 +44,7 @@ pub(crate) struct Supervision {
     exited: Option<Instant>,
     hit: Option<LimitHit>,
     waiting: bool,
+    background: Background,
     /// Whether the log tells of it.
     logged: bool,
     _room: OwnedSemaphorePermit,
@@ -58,12 +60,24 @@ pub(crate) struct Holdings {
     pub(crate) input: Option<Record>,
 }
 
-/// Everything that can ask for the end of a session.
+/// What somebody wants of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wish {
+    /// That it ends.
+    Stop(StopReason),
+    /// That whoever is in its foreground gets a signal.
+    Signal(Signal),
+    /// That its terminal has this size.
+    Resize(Size),
+}
+
+/// Everything that can want something of a session.
 struct Wishes {
-    stop: mpsc::UnboundedReceiver<StopReason>,
+    keyboard: Keyboard,
+    queue: mpsc::UnboundedReceiver<Wish>,
     shutdown: CancellationToken,
-    limit: Duration,
-    deadline: Instant,
+    /// When its time is up, and how long that is.
+    deadline: Option<(Instant, Duration)>,
     /// Set once one of them has been told; the first reason wins.
     told: Option<StopReason>,
 }
@@ -88,14 +102,24 @@ impl Supervision {
         let id = receipt.output.get_or_insert_with(Outputs::name).clone();
         let log = EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone());
         let (log, closing) = (Arc::new(log), shared.outputs.clone());
-        let (stop, stops) = mpsc::unbounded_channel();
+        let (wishes, queue) = mpsc::unbounded_channel();
+        let (typing, source) = match (input, &request.stdio) {
+            (Some(record), _) => (None, Some(Source::Record(record))),
+            (None, Stdio::Open | Stdio::Terminal(_)) => {
+                let (typing, typed) = Typing::new();
+                (Some(typing), Some(Source::Typed(typed)))
+            }
+            (None, Stdio::Pipes | Stdio::Given(_)) => (None, None),
+        };
         let (sender, outcome) = watch::channel(None);
         let session = Session {
             id: child.session,
             pid: child.pid,
             receipt: Arc::new(receipt),
             log: log.clone(),
-            stop,
+            wishes,
+            typing,
+            is_terminal: child.terminal.is_some(),
             outcome,
             leash: Leash::Held,
         };
@@ -104,15 +128,14 @@ impl Supervision {
         let supervision = Supervision {
             streams: Streams::take(
                 &mut child,
-                input,
+                source,
                 Screen::new(log.clone(), &shared.secrets(&request.env)),
             ),
-            child,
             wishes: Wishes {
-                stop: stops,
+                keyboard: child.keyboard(),
+                queue,
                 shutdown: shared.stopping.clone(),
-                limit: request.timeout,
-                deadline: started + request.timeout,
+                deadline: request.timeout.map(|limit| (started + limit, limit)),
                 told: None,
             },
             graces: Graces {
@@ -120,17 +143,19 @@ impl Supervision {
                 shutdown: shared.settings.shutdown_grace,
                 drain: shared.settings.drain_grace,
             },
+            child,
             started,
             exited: None,
             hit: None,
             waiting: false,
+            background: shared.settings.background,
             logged: shared.settings.log_commands,
             _room: room,
         };
         let (aborts, on_failure) = (engine.0.clone(), request.workflow.on_failure);
         let command = session.receipt.command.clone();
         shared.sessions.spawn(async move {
-            let outcome = supervision.run().await;
+            let (outcome, left) = supervision.run().await;
             log.close();
             workflow::after_end(on_failure, &aborts.settings.abort_file, &command, &outcome);
             sender.send_replace(Some(outcome.clone()));
@@ -138,12 +163,19 @@ impl Supervision {
             // The answer goes first; writing the record would hold it up.
             tokio::time::sleep(ANSWER_FIRST).await;
             open.ended(&outcome, &log).await;
+            if let Some(left) = left {
+                tokio::select! {
+                    () = left.discard() => {}
+                    () = aborts.stopping.cancelled() => {}
+                }
+            }
         });
         session
     }
 
-    async fn run(mut self) -> Outcome {
-        let mut state = State::running();
+    /// How it ended, and the outputs of what was left behind alive.
+    async fn run(mut self) -> (Outcome, Option<Streams>) {
+        let mut state = State::running(self.streams.open(), self.background);
         let timer = tokio::time::sleep(Duration::ZERO);
         tokio::pin!(timer);
         let mut armed = false;
@@ -199,8 +231,13 @@ impl Supervision {
             Effect::Terminate => {
                 let timed_out = matches!(self.wishes.told, Some(StopReason::TimedOut(_)));
                 self.waiting = timed_out && waiting::for_input(self.child.pid);
+                // Interactive shells do not end when they are asked to; they end with their terminal.
+                if self.child.terminal.is_some() {
+                    self.child.signal(Signal::HUP);
+                }
                 self.child.signal(Signal::TERM);
             }
+            Effect::Release => self.child.release(),
             Effect::Close => self.child.close(),
             Effect::Arm(kind) => {
                 timer.reset(Instant::now() + self.graces.of(kind, self.wishes.told));
@@ -210,10 +247,11 @@ impl Supervision {
         false
     }
 
-    fn close(self, end: End) -> Outcome {
-        let End { ending, usage, gone, stopped, cut } = end;
+    fn close(self, end: End) -> (Outcome, Option<Streams>) {
+        let End { ending, usage, gone, stopped, cut, kept } = end;
         let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
-        let tree = Tree { containment: self.child.containment, ended: gone.ended, survivors: gone.survivors };
+        let Gone { ended, survivors } = gone;
+        let tree = Tree { containment: self.child.containment, ended, kept, survivors };
         let outcome = Outcome {
             ending,
             stopped,
@@ -227,7 +265,7 @@ impl Supervision {
         if self.logged {
             record_end(self.child.session, &outcome);
         }
-        outcome
+        (outcome, kept.then_some(self.streams))
     }
 }
 
@@ -243,16 +281,29 @@ fn record_end(session: SessionId, outcome: &Outcome) {
 }
 
 impl Wishes {
-    /// The first wish that comes.
+    /// The first wish for its end. What else is wished for is done meanwhile.
     async fn next(&mut self) -> StopReason {
-        let reason = tokio::select! {
-            reason = self.stop.recv() => reason.unwrap_or(StopReason::Disconnected),
-            () = self.shutdown.cancelled() => StopReason::ShuttingDown,
-            () = tokio::time::sleep_until(self.deadline) => StopReason::TimedOut(self.limit),
+        let reason = loop {
+            tokio::select! {
+                wish = self.queue.recv() => match wish {
+                    Some(Wish::Stop(reason)) => break reason,
+                    Some(Wish::Signal(signal)) => self.keyboard.signal(signal),
+                    Some(Wish::Resize(size)) => self.keyboard.resize(size),
+                    None => break StopReason::Disconnected,
+                },
+                () = self.shutdown.cancelled() => break StopReason::ShuttingDown,
+                limit = time_is_up(self.deadline) => break StopReason::TimedOut(limit),
+            }
         };
         self.told = Some(reason);
         reason
     }
+}
+
+async fn time_is_up(deadline: Option<(Instant, Duration)>) -> Duration {
+    let Some((deadline, limit)) = deadline else { return std::future::pending().await };
+    tokio::time::sleep_until(deadline).await;
+    limit
 }
 
 impl Graces {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use runward_model::{
-    Condition, OnFailure, Outcome, OutputId, Principal, Refusal, Request, StopReason, Stream, Work,
+    Condition, OnFailure, Outcome, OutputId, Principal, Refusal, Request, Stdio, StopReason, Stream, Work,
 };
 use runward_spool::Record;
 
@@ -41,10 +41,11 @@ pub(crate) fn input(request: &Request, outputs: &Outputs) -> Result<Option<Recor
             return Err(Refusal::Skipped { output: output.clone(), ended, wanted: *exit_code });
         }
     }
-    match (&workflow.input_from, &request.input) {
-        (Some(_), Some(_)) => Err(Refusal::TwoInputs),
-        (Some(from), None) => whole(outputs, principal, from).map(Some),
-        (None, input) => Ok(input.clone().map(|input| Record::in_memory(input, 0))),
+    match (&workflow.input_from, &request.stdio) {
+        (Some(from), Stdio::Pipes) => whole(outputs, principal, from).map(Some),
+        (Some(_), _) => Err(Refusal::TwoInputs),
+        (None, Stdio::Given(input)) => Ok(Some(Record::in_memory(input.clone(), 0))),
+        (None, Stdio::Pipes | Stdio::Open | Stdio::Terminal(_)) => Ok(None),
     }
 }
 

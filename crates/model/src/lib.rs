@@ -9,6 +9,7 @@
 //! | verdict | [`Verdict`] | what the policy says of every command in the work, and why |
 //! | refusal | [`Refusal`] | why nothing ran, and what would change that |
 //! | question | [`Question`] | what a person is asked before it runs, and what they may [`Answer`] |
+//! | fence | [`Fence`] | what a command is confined to |
 //! | launch | [`wire::Launch`] | exactly what the runner is told to execute |
 //! | session | [`SessionId`] | one started command with its whole process tree |
 //! | stream | [`Stream`] | which of the two outputs a byte came from |
@@ -17,6 +18,7 @@
 
 mod approval;
 mod caller;
+mod fence;
 mod limits;
 mod outcome;
 mod printable;
@@ -28,11 +30,12 @@ pub mod wire;
 
 pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ruled, Wish};
 pub use caller::{Caller, Client, Door, Principal};
+pub use fence::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
 pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
 pub use printable::printable;
 pub use refusal::Refusal;
-pub use request::{Argv, Condition, OnFailure, Request, Work, Workflow};
+pub use request::{Argv, Condition, OnFailure, Request, Script, Size, Stdio, Work, Workflow};
 pub use verdict::{Decision, Judged, Verdict};
 pub use view::{Captured, Receipt, View};
 

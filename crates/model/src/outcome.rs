@@ -56,6 +56,10 @@ pub enum Ending {
 pub struct Signal(pub i32);
 
 impl Signal {
+    /// The terminal is gone.
+    pub const HUP: Signal = Signal(1);
+    /// As ^C does.
+    pub const INT: Signal = Signal(2);
     /// Please end.
     pub const TERM: Signal = Signal(15);
     /// End now.
@@ -118,6 +122,8 @@ pub struct Tree {
     pub containment: Containment,
     /// How many were still there when the first process had ended, and were ended.
     pub ended: u32,
+    /// Whether those that were still there were left alone, as the operator wants it.
+    pub kept: bool,
     /// Those that could not be ended, by process id. Empty unless the containment is best effort.
     pub survivors: Vec<i32>,
 }

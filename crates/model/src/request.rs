@@ -18,12 +18,44 @@ pub struct Request {
     pub cwd: Option<PathBuf>,
     /// Variables beyond those that every command gets, by name; the policy judges them too.
     pub env: Vec<(String, String)>,
-    /// What its standard input holds before the end of file. `None` is an empty input.
-    pub input: Option<Vec<u8>>,
-    /// When to stop it.
-    pub timeout: Duration,
+    /// Variables that the door itself sets; nobody judges them, and nothing replaces them.
+    pub presets: &'static [(&'static str, &'static str)],
+    /// What its three descriptors are.
+    pub stdio: Stdio,
+    /// When to stop it; `None` is never.
+    pub timeout: Option<Duration>,
     /// How it hangs together with other runs.
     pub workflow: Workflow,
+}
+
+/// What a command's three descriptors are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stdio {
+    /// Pipes, and an input that is at its end from the beginning.
+    #[default]
+    Pipes,
+    /// Pipes, and an input that holds this before its end.
+    Given(Vec<u8>),
+    /// Pipes, and an input that stays open for what is written later.
+    Open,
+    /// One terminal.
+    Terminal(Size),
+}
+
+/// How large a terminal is, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Size {
+    /// Lines.
+    pub rows: u16,
+    /// Characters in a line.
+    pub cols: u16,
+}
+
+impl Default for Size {
+    /// As terminals have been since the first ones.
+    fn default() -> Self {
+        Size { rows: 24, cols: 80 }
+    }
 }
 
 /// How a run hangs together with those before and after it.
@@ -64,8 +96,21 @@ pub enum Work {
     /// A command line as a person would type it. Executed directly when it has no shell syntax,
     /// else by bash, once every command in it has been judged.
     Line(String),
+    /// The same by a shell of the caller's choice.
+    Script(Script),
     /// A program and its arguments; no shell ever sees them.
     Argv(Argv),
+}
+
+/// Text for a shell of the caller's choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// The text.
+    pub source: String,
+    /// The shell by name or path; `None` is the one that runs command lines.
+    pub shell: Option<String>,
+    /// Whether it finds what a login shell would have set up.
+    pub login: bool,
 }
 
 /// A program as the caller named it, and its arguments.
@@ -81,7 +126,7 @@ impl fmt::Display for Work {
     /// As a person would type it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Work::Line(line) => f.write_str(line),
+            Work::Line(line) | Work::Script(Script { source: line, .. }) => f.write_str(line),
             Work::Argv(Argv { file, args }) => {
                 f.write_str(&quoted(file))?;
                 args.iter().try_for_each(|arg| write!(f, " {}", quoted(arg)))

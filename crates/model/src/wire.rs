@@ -46,6 +46,13 @@ pub enum Order {
         /// What to send.
         signal: Signal,
     },
+    /// Send a signal to the process group of the session's first process, as a terminal would. No answer.
+    SignalGroup {
+        /// Which.
+        session: SessionId,
+        /// What to send.
+        signal: Signal,
+    },
     /// Kill what is left of the session. [`Report::Closed`] follows; a session that is gone already is not an error.
     Close {
         /// Which.
@@ -146,6 +153,7 @@ pub struct Launch {
     argc: u32,
     envc: u32,
     limits: Limits,
+    on_terminal: bool,
 }
 
 impl Launch {
@@ -155,8 +163,8 @@ impl Launch {
         argv: impl IntoIterator<Item = &'a [u8]>,
         env: impl IntoIterator<Item = &'a [u8]>,
     ) -> Result<Self, WireError> {
-        let mut launch =
-            Launch { strings: Vec::with_capacity(4096), argc: 0, envc: 0, limits: Limits::default() };
+        let strings = Vec::with_capacity(4096);
+        let mut launch = Launch { strings, argc: 0, envc: 0, limits: Limits::default(), on_terminal: false };
         launch.push(program)?;
         for arg in argv {
             launch.push(arg)?;
@@ -173,6 +181,12 @@ impl Launch {
     #[must_use]
     pub fn limited(self, limits: Limits) -> Self {
         Launch { limits, ..self }
+    }
+
+    /// The same with descriptor 0 as its controlling terminal.
+    #[must_use]
+    pub fn on_terminal(self) -> Self {
+        Launch { on_terminal: true, ..self }
     }
 
     /// How much it may use.
@@ -199,7 +213,7 @@ impl Launch {
         if !whole || strings.next().is_some() || self.strings.last() != Some(&0) {
             return Err(WireError::Malformed);
         }
-        Ok(Parts { program, argv, env })
+        Ok(Parts { program, argv, env, on_terminal: self.on_terminal })
     }
 }
 
@@ -212,6 +226,8 @@ pub struct Parts<'a> {
     pub argv: Vec<&'a [u8]>,
     /// `NAME=value` each.
     pub env: Vec<&'a [u8]>,
+    /// Whether descriptor 0 is to be its controlling terminal.
+    pub on_terminal: bool,
 }
 
 /// What can be wrong with a frame.
@@ -278,8 +294,8 @@ mod tests {
 
     #[test]
     fn counts_that_do_not_fit_the_strings_are_refused() {
-        let launch =
-            Launch { strings: b"/bin/ls\0ls\0".to_vec(), argc: 2, envc: 0, limits: Limits::default() };
+        let launch = Launch::new(b"/bin/ls", [&b"ls"[..]], []).unwrap();
+        let launch = Launch { argc: 2, ..launch };
         assert_eq!(launch.parts(), Err(WireError::Malformed));
     }
 

@@ -1,6 +1,6 @@
 //! A piece of work, read: what it would run.
 
-use runward_model::{Argv, Refusal, Work};
+use runward_model::{Argv, Refusal, Script as Text, Work};
 
 use crate::script::{Fact, facts_of};
 use crate::words::split_plain;
@@ -37,7 +37,29 @@ pub fn read(work: &Work) -> Result<Reading, Refusal> {
     match work {
         Work::Argv(argv) => read_argv(argv),
         Work::Line(line) => read_line(line),
+        Work::Script(Text { source, shell, .. }) => match foreign(shell.as_deref()) {
+            None => read_line(source),
+            Some(shell) => unread(source, shell),
+        },
     }
+}
+
+/// The name of a shell that is no relative of bash.
+fn foreign(shell: Option<&str>) -> Option<&str> {
+    let name = shell?.rsplit('/').next()?;
+    (!matches!(name, "bash" | "sh")).then_some(name)
+}
+
+/// Text that is not read at all: another shell would take it for something else.
+fn unread(source: &str, shell: &str) -> Result<Reading, Refusal> {
+    if source.contains('\0') {
+        return Err(Refusal::Nul { what: "command" });
+    }
+    if source.trim().is_empty() {
+        return Err(Refusal::Empty);
+    }
+    let facts = Err(format!("what {shell} would run is known to {shell} alone; use bash or sh"));
+    Ok(Reading::Script(Script { source: source.to_owned(), facts }))
 }
 
 fn read_argv(argv: &Argv) -> Result<Reading, Refusal> {

@@ -1,24 +1,16 @@
 //! A session as the server sees it.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runward_model::wire::{Order, Report};
-use runward_model::{Containment, SessionId, Signal};
-use tokio::net::unix::pipe::{Receiver, Sender};
+use runward_model::{Containment, SessionId, Signal, Size};
+use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 
 use crate::link::Orders;
-use crate::pipes;
-
-/// What a child's standard input is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stdin {
-    /// At its end from the beginning.
-    Empty,
-    /// A pipe that the server writes.
-    Piped,
-}
+use crate::{Input, Terminal, pipes};
 
 /// A session that has started.
 #[derive(Debug)]
@@ -29,12 +21,14 @@ pub struct Child {
     pub pid: i32,
     /// What holds its tree together.
     pub containment: Containment,
+    /// What it runs on, if that is a terminal: then its descriptor 2 is no output of its own.
+    pub terminal: Option<Arc<Terminal>>,
     /// Its descriptor 1, until somebody takes it.
     pub stdout: Option<Output>,
     /// Its descriptor 2, until somebody takes it.
     pub stderr: Option<Output>,
-    /// Its descriptor 0, if that is a pipe. Dropping it is the end of the input.
-    pub stdin: Option<Sender>,
+    /// Its descriptor 0, if the server writes it.
+    pub stdin: Option<Input>,
     /// What becomes of it.
     pub reports: Reports,
     pub(crate) orders: Orders,
@@ -46,9 +40,44 @@ impl Child {
         self.orders.send(Order::Signal { session: self.session, signal });
     }
 
+    /// What a keyboard does to it.
+    pub fn keyboard(&self) -> Keyboard {
+        Keyboard { session: self.session, terminal: self.terminal.clone(), orders: self.orders.clone() }
+    }
+
+    /// From now on letting go of it ends nothing: what is left of it lives as long as the runner does.
+    pub fn release(&mut self) {
+        self.reports.over = true;
+    }
+
     /// Kills what is left of the session; a last report follows.
     pub fn close(&self) {
         self.orders.send(Order::Close { session: self.session });
+    }
+}
+
+/// What a keyboard and a window do to a session.
+#[derive(Debug)]
+pub struct Keyboard {
+    session: SessionId,
+    terminal: Option<Arc<Terminal>>,
+    orders: Orders,
+}
+
+impl Keyboard {
+    /// Sends a signal as a terminal would: to its foreground, or else to the group of the first process.
+    pub fn signal(&self, signal: Signal) {
+        match &self.terminal {
+            Some(terminal) => drop(terminal.signal(signal)),
+            None => self.orders.send(Order::SignalGroup { session: self.session, signal }),
+        }
+    }
+
+    /// Gives the terminal another size; without one this does nothing.
+    pub fn resize(&self, size: Size) {
+        if let Some(terminal) = &self.terminal {
+            let _ = terminal.resize(size);
+        }
     }
 }
 
@@ -100,38 +129,50 @@ impl Reports {
 
 /// One output of a child.
 #[derive(Debug)]
-pub struct Output {
-    pipe: Receiver,
-    grown: bool,
+pub enum Output {
+    /// A pipe, and whether it has been made larger.
+    Pipe(Receiver, bool),
+    /// A terminal.
+    Terminal(Arc<Terminal>),
 }
 
 impl Output {
-    pub(crate) fn new(pipe: Receiver) -> Self {
-        Output { pipe, grown: false }
+    pub(crate) fn piped(pipe: Receiver) -> Self {
+        Output::Pipe(pipe, false)
     }
 
     /// Waits until there is something to read, or the end. So a reader needs no buffer before there is a use for it.
     pub async fn ready(&self) {
-        let _ = self.pipe.readable().await;
+        match self {
+            Output::Pipe(pipe, _) => drop(pipe.readable().await),
+            Output::Terminal(terminal) => terminal.ready().await,
+        }
     }
 
     /// Reads once, as much as there is room for; 0 at the end. A pipe that fills the whole buffer is made larger.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// What a pipe holds before it is made larger.
-        const USUAL: usize = 64 * 1024;
-        loop {
-            self.pipe.readable().await?;
-            match self.pipe.try_read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(read) => {
-                    if read >= USUAL && !self.grown {
-                        self.grown = true;
-                        pipes::grow(&self.pipe);
-                    }
-                    return Ok(read);
+        match self {
+            Output::Pipe(pipe, grown) => read_pipe(pipe, grown, buffer).await,
+            Output::Terminal(terminal) => terminal.read(buffer).await,
+        }
+    }
+}
+
+async fn read_pipe(pipe: &Receiver, grown: &mut bool, buffer: &mut [u8]) -> io::Result<usize> {
+    /// What a pipe holds before it is made larger.
+    const USUAL: usize = 64 * 1024;
+    loop {
+        pipe.readable().await?;
+        match pipe.try_read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(read) => {
+                if read >= USUAL && !*grown {
+                    *grown = true;
+                    pipes::grow(pipe);
                 }
-                Err(error) => return Err(error),
+                return Ok(read);
             }
+            Err(error) => return Err(error),
         }
     }
 }

@@ -9,12 +9,16 @@
 
 mod child;
 mod error;
+mod input;
 mod link;
 pub mod memory;
 mod pipes;
 pub mod secret;
 mod start;
+mod terminal;
 
-pub use child::{Child, Output, Reports, Stdin};
+pub use child::{Child, Keyboard, Output, Reports};
 pub use error::Error;
+pub use input::{Input, Stdio};
 pub use start::{RunnerProgram, Spawner};
+pub use terminal::Terminal;

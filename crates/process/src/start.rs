@@ -4,21 +4,22 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runward_model::wire::{Launch, Order, Report, Step};
-use runward_model::{Containment, SessionId};
+use runward_model::{Containment, SessionId, Size};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::child::{Child, Output, Reports, Stdin};
+use crate::child::{Child, Output, Reports};
 use crate::link::{Link, Orders, link};
-use crate::{Error, pipes};
+use crate::{Error, Input, Stdio, Terminal, pipes};
 
 /// The name that makes the executable a runner; the same as in the `runner` crate.
 const RUNNER_NAME: &str = "runward-runner";
@@ -72,25 +73,23 @@ impl Spawner {
     }
 
     /// Starts a session in the open directory `cwd`.
-    pub async fn spawn(&self, launch: Launch, cwd: OwnedFd, stdin: Stdin) -> Result<Child, Error> {
+    pub async fn spawn(&self, launch: Launch, cwd: OwnedFd, stdio: Stdio) -> Result<Child, Error> {
         let (orders, containment) = self.orders().await?;
         let session = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
-        let (stdout, child_stdout) = pipes::output().map_err(Error::Pipes)?;
-        let (stderr, child_stderr) = pipes::output().map_err(Error::Pipes)?;
-        let (stdin, child_stdin) = match stdin {
-            Stdin::Empty => (None, pipes::empty_input().map_err(Error::Pipes)?),
-            Stdin::Piped => pipes::input().map(|(near, far)| (Some(near), far)).map_err(Error::Pipes)?,
-        };
-        let fds = vec![cwd, child_stdin, child_stdout, child_stderr];
+        let (near, far) = ends(stdio).map_err(Error::Pipes)?;
+        let launch = if near.terminal.is_some() { launch.on_terminal() } else { launch };
+        let [stdin, stdout, stderr] = far;
+        let fds = vec![cwd, stdin, stdout, stderr];
         let reports =
             orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
         let mut child = Child {
             session,
             pid: 0,
             containment,
-            stdout: Some(Output::new(stdout)),
-            stderr: Some(Output::new(stderr)),
-            stdin,
+            terminal: near.terminal,
+            stdout: Some(near.stdout),
+            stderr: near.stderr,
+            stdin: near.stdin,
             reports: Reports::new(reports),
             orders,
         };
@@ -149,6 +148,35 @@ impl Spawner {
     }
 }
 
+/// The server's ends of a child's descriptors.
+struct Near {
+    terminal: Option<Arc<Terminal>>,
+    stdin: Option<Input>,
+    stdout: Output,
+    stderr: Option<Output>,
+}
+
+/// The server's ends, and the child's descriptors 0 to 2.
+fn ends(stdio: Stdio) -> io::Result<(Near, [OwnedFd; 3])> {
+    let (stdin, child_stdin) = match stdio {
+        Stdio::Pipes => (None, pipes::empty_input()?),
+        Stdio::Piped => pipes::input().map(|(near, far)| (Some(Input::Pipe(near)), far))?,
+        Stdio::Terminal(size) => return terminal_ends(size),
+    };
+    let (stdout, child_stdout) = pipes::output()?;
+    let (stderr, child_stderr) = pipes::output()?;
+    let (stdout, stderr) = (Output::piped(stdout), Some(Output::piped(stderr)));
+    Ok((Near { terminal: None, stdin, stdout, stderr }, [child_stdin, child_stdout, child_stderr]))
+}
+
+fn terminal_ends(size: Size) -> io::Result<(Near, [OwnedFd; 3])> {
+    let (terminal, far) = Terminal::open(size)?;
+    let terminal = Arc::new(terminal);
+    let (stdin, stdout) = (Some(Input::Terminal(terminal.clone())), Output::Terminal(terminal.clone()));
+    let far = [far.try_clone()?, far.try_clone()?, far];
+    Ok((Near { terminal: Some(terminal), stdin, stdout, stderr: None }, far))
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the one place that starts a process: the runner")]
 async fn start(program: &RunnerProgram) -> io::Result<Runner> {
     let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
@@ -160,7 +188,7 @@ async fn start(program: &RunnerProgram) -> io::Result<Runner> {
         .arg(program.containment.map_or("auto", Containment::name))
         .env_clear()
         .stdin(far)
-        .stdout(Stdio::null())
+        .stdout(std::process::Stdio::null())
         .spawn()?;
     let (orders, mut link) =
         link(UnixStream::from_std(near)?, i32::try_from(process.id()).ok().and_then(Pid::from_raw));

@@ -53,6 +53,7 @@ struct Child {
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     fds: [RawFd; 4],
+    on_terminal: bool,
     /// Control groups of the older kind to join.
     joins: Vec<RawFd>,
     rlimits: Vec<(u32, libc::rlimit)>,
@@ -86,6 +87,7 @@ pub(crate) fn spawn(
         argv: pointers(&parts.argv),
         envp: pointers(&parts.env),
         fds: [cwd.as_raw_fd(), stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()],
+        on_terminal: parts.on_terminal,
         joins: bounds.joins.iter().map(AsRawFd::as_raw_fd).collect(),
         rlimits: rlimits::of(&bounds.limits),
         failure: None,
@@ -141,6 +143,9 @@ fn become_program(child: &Child) -> Failure {
             if libc::dup2(child.fds[source as usize], target) < 0 {
                 return Failure::last(Step::Stdio);
             }
+        }
+        if child.on_terminal && libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 {
+            return Failure::last(Step::Stdio);
         }
         for (resource, limit) in &child.rlimits {
             if libc::setrlimit(*resource, limit) < 0 {

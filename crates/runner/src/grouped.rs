@@ -13,7 +13,7 @@ use crate::clone::{self, Bounds, Failure, Stack};
 use crate::meter::Meter;
 use crate::reap::Ended;
 use crate::rlimits;
-use crate::serve::{Announced, Hold};
+use crate::serve::{Announced, Hold, send_to_group};
 
 /// Every session has a group of its own; its first process is this process's child.
 pub(crate) struct Grouped {
@@ -108,6 +108,12 @@ impl Hold for Grouped {
     fn signal(&mut self, session: SessionId, signal: Signal) {
         if let Some(session) = self.sessions.get(&session) {
             session.slot.signal(signal);
+        }
+    }
+
+    fn signal_group(&mut self, session: SessionId, signal: Signal) {
+        if let Some((leader, _)) = self.first.iter().find(|(_, id)| **id == session) {
+            send_to_group(*leader, signal);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::clone::{self, Bounds, Failure, Stack};
 use crate::procfs;
 use crate::reap::{self, Children, Ended};
 use crate::rlimits;
-use crate::serve::{Hold, send};
+use crate::serve::{Hold, send, send_to_group};
 
 /// How long descendants are hunted before those that are left are called survivors.
 const HUNT: Duration = Duration::from_secs(2);
@@ -110,6 +110,12 @@ impl Hold for Keeper {
     fn signal(&mut self, _session: SessionId, signal: Signal) {
         for pid in own_descendants() {
             send(pid, signal);
+        }
+    }
+
+    fn signal_group(&mut self, _session: SessionId, signal: Signal) {
+        if let Some(leader) = self.first {
+            send_to_group(leader, signal);
         }
     }
 

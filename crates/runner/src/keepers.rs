@@ -168,6 +168,12 @@ impl Hold for Keepers {
         }
     }
 
+    fn signal_group(&mut self, session: SessionId, signal: Signal) {
+        if let Some(kept) = self.sessions.get(&session) {
+            kept.order(&Order::SignalGroup { session, signal });
+        }
+    }
+
     fn close(&mut self, session: SessionId, _channel: &Channel) {
         if let Some(kept) = self.sessions.get(&session) {
             kept.order(&Order::Close { session });

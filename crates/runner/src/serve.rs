@@ -31,6 +31,8 @@ pub(crate) trait Hold {
     ) -> Result<Option<i32>, Failure>;
     /// Signals every process of a session.
     fn signal(&mut self, session: SessionId, signal: Signal);
+    /// Signals the process group of a session's first process.
+    fn signal_group(&mut self, session: SessionId, signal: Signal);
     /// Begins to end what is left of a session.
     fn close(&mut self, session: SessionId, channel: &Channel);
     /// A child of this process has ended and been reaped.
@@ -145,6 +147,7 @@ fn obey(order: Order, fds: Vec<OwnedFd>, hold: &mut impl Hold, channel: &Channel
             Err(Failure { step, errno }) => channel.report(&Report::Failed { session, step, errno }),
         },
         Order::Signal { session, signal } => hold.signal(session, signal),
+        Order::SignalGroup { session, signal } => hold.signal_group(session, signal),
         Order::Close { session } => hold.close(session, channel),
     }
 }
@@ -182,6 +185,16 @@ fn close_range(first: u32, last: u32) {
     // SAFETY: called before these descriptors have owners in this process, or in a fresh fork whose copies of the
     // owners are never dropped.
     unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+}
+
+/// Sends a signal to the process group that a session's first process leads.
+pub(crate) fn send_to_group(leader: i32, signal: Signal) {
+    // SAFETY: sends a signal; the leader is positive and not yet reaped, so the group is the session's own.
+    unsafe {
+        if leader > 1 {
+            libc::kill(-leader, signal.0);
+        }
+    }
 }
 
 /// Sends a signal to one process, and lets it see the signal should it be stopped.

@@ -26,6 +26,7 @@ use environment::Variables;
 pub(crate) use error::Error;
 pub(crate) use origin::Origin;
 use rules::RuleBook;
+use runward_engine::Background;
 use runward_model::Containment;
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
@@ -49,6 +50,7 @@ pub(crate) struct Config {
     pub(crate) patience: Duration,
     /// What alone may hold process trees together; `None` is the strongest that this host offers.
     pub(crate) containment: Option<Containment>,
+    pub(crate) background: Background,
     pub(crate) audit: Audit,
     /// Whether secret values are taken out of what commands print.
     pub(crate) redact: bool,

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::origin::Origin;
 use super::rules::RuleBook;
 use super::settings::Settings;
-use super::{Audit, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, ShellTool, units};
+use super::{Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, ShellTool, units};
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -32,6 +32,8 @@ impl Config {
             heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
             patience: settings.duration("mcp.patience", patience)?,
             containment: read_containment(settings)?,
+            background: settings
+                .choice("process.background", &[("kill", Background::Kill), ("keep", Background::Keep)])?,
             audit: Audit::read(settings)?,
             redact: settings.switch("secrets.redact")?,
             secret_variables: settings.list("secrets.variables")?.0,

@@ -14,11 +14,18 @@ fn closed(ended: u32) -> Input {
 }
 
 fn run(inputs: impl IntoIterator<Item = Input>) -> (State, Vec<Effect>) {
-    inputs.into_iter().fold((State::running(), Vec::new()), |(state, mut effects), input| {
-        let (state, more) = state.step(input);
-        effects.extend(more);
-        (state, effects)
-    })
+    run_with(Background::Kill, inputs)
+}
+
+fn run_with(background: Background, inputs: impl IntoIterator<Item = Input>) -> (State, Vec<Effect>) {
+    inputs.into_iter().fold(
+        (State::running(Stream::BOTH, background), Vec::new()),
+        |(state, mut effects), input| {
+            let (state, more) = state.step(input);
+            effects.extend(more);
+            (state, effects)
+        },
+    )
 }
 
 const EOFS: [Input; 2] = [Input::Eof(Stream::Stdout), Input::Eof(Stream::Stderr)];
@@ -46,12 +53,40 @@ fn outputs_held_open_past_the_drain_grace_are_cut_and_said_so() {
 }
 
 #[test]
-fn a_process_left_behind_with_other_outputs_is_killed_at_once() {
+fn a_process_left_behind_with_other_outputs_is_killed_once_the_grace_is_over() {
     let [out, err] = EOFS;
     let (state, effects) = run([out, err, exited(false)]);
+    assert_eq!(effects, [Effect::Arm(Timer::Drain)]);
+    let (state, effects) = state.step(Input::Timer);
     assert_eq!(effects, [Effect::Close, Effect::Arm(Timer::GiveUp)]);
     let end = state.step(closed(1)).0.end().unwrap();
     assert!(!end.cut);
+}
+
+#[test]
+fn a_process_that_may_stay_behind_is_released() {
+    let [out, err] = EOFS;
+    let (state, effects) = run_with(Background::Keep, [out, err, exited(false)]);
+    assert_eq!(effects, [Effect::Release]);
+    let end = state.end().unwrap();
+    assert!(end.kept && !end.cut);
+    let (state, effects) = run_with(Background::Keep, [exited(false), Input::Timer]);
+    assert_eq!(effects, [Effect::Arm(Timer::Drain), Effect::Release]);
+    assert!(state.end().unwrap().cut);
+}
+
+#[test]
+fn a_session_that_is_stopped_leaves_nothing_behind_whatever_the_operator_wants() {
+    let [out, err] = EOFS;
+    let stop = Input::Stop(StopReason::Cancelled);
+    let (_, effects) = run_with(Background::Keep, [stop, exited(false), out, err, Input::Timer]);
+    assert!(effects.contains(&Effect::Close));
+}
+
+#[test]
+fn a_session_on_a_terminal_has_one_output() {
+    let state = State::running([Stream::Stdout], Background::Kill).step(exited(true)).0;
+    assert!(state.step(Input::Eof(Stream::Stdout)).0.end().is_some());
 }
 
 #[test]

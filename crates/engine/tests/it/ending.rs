@@ -23,7 +23,7 @@ fn a_timeout_ends_the_whole_family_and_keeps_what_was_printed() {
     under_each_containment(async |engine| {
         let marker = Marker::new();
         let verbs = ["print", "before", "family", marker.as_str(), "wait"];
-        let request = Request { timeout: Duration::from_millis(700), ..ask(&verbs) };
+        let request = Request { timeout: Some(Duration::from_millis(700)), ..ask(&verbs) };
         let view = run(engine, request).await;
         assert_eq!(view.outcome.stopped, Some(StopReason::TimedOut(Duration::from_millis(700))));
         assert_eq!(view.outcome.exit_code(), 124);
@@ -132,7 +132,7 @@ fn a_fork_bomb_is_ended() {
     under_each_containment(async |engine| {
         let marker = Marker::new();
         let verbs = ["bomb", marker.as_str(), "30"];
-        let request = Request { timeout: Duration::from_millis(300), ..ask(&verbs) };
+        let request = Request { timeout: Some(Duration::from_millis(300)), ..ask(&verbs) };
         let view = run(engine, request).await;
         if view.outcome.tree.containment == Containment::Keeper {
             assert!(view.outcome.tree.containment.is_best_effort());
@@ -145,7 +145,7 @@ fn a_fork_bomb_is_ended() {
 #[test]
 fn a_stop_gets_through_while_a_child_floods() {
     under_each_containment(async |engine| {
-        let request = Request { timeout: Duration::from_millis(300), ..line("yes") };
+        let request = Request { timeout: Some(Duration::from_millis(300)), ..line("yes") };
         let view = run(engine, request).await;
         assert_eq!(view.outcome.exit_code(), 124);
         assert!(view.stdout.missing > 0);
@@ -188,7 +188,7 @@ fn a_command_that_stops_its_own_parent_is_ended_all_the_same() {
         let marker = Marker::new();
         let puppet = runward_testkit::puppet();
         let freeze = format!("kill -STOP $PPID; {} linger {} session", puppet.display(), marker.as_str());
-        let request = Request { timeout: Duration::from_millis(300), ..script(&freeze) };
+        let request = Request { timeout: Some(Duration::from_millis(300)), ..script(&freeze) };
         let view = run(engine, request).await;
         assert_eq!(view.outcome.exit_code(), 124);
         assert_eq!(marker.carriers(), Vec::<i32>::new());
@@ -211,7 +211,8 @@ fn a_command_that_stops_the_runner_does_not_keep_others_from_starting() {
 fn a_call_after_one_that_was_killed_is_not_killed_with_it() {
     under_each_containment(async |engine| {
         for _ in 0..3 {
-            let request = Request { timeout: Duration::from_millis(200), ..ask(&["ignore-term", "wait"]) };
+            let request =
+                Request { timeout: Some(Duration::from_millis(200)), ..ask(&["ignore-term", "wait"]) };
             assert_eq!(run(engine, request).await.outcome.exit_code(), 124);
             assert_eq!(run(engine, ask(&["exit", "7"])).await.outcome.exit_code(), 7);
         }

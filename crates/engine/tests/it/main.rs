@@ -10,5 +10,6 @@ mod output;
 mod recording;
 mod setup;
 mod shells;
+mod terminals;
 mod usage;
 mod waiting;

@@ -1,7 +1,7 @@
 //! What sessions print and are given.
 
 use runward_engine::{Engine, Gone, Output, OutputSettings, Page, Selection, Settings};
-use runward_model::{Principal, Request, Stream, View};
+use runward_model::{Principal, Request, Stdio, Stream, View};
 
 use crate::setup::*;
 
@@ -19,7 +19,7 @@ fn input_arrives_whole_and_ends() {
     under_each_containment(async |engine| {
         for size in [0, 1, 70_000, 3_000_000] {
             let input: Vec<u8> = (0..size).map(|index: u32| index.to_le_bytes()[0]).collect();
-            let settings = Request { input: Some(input.clone()), ..ask(&["echo"]) };
+            let settings = Request { stdio: Stdio::Given(input.clone()), ..ask(&["echo"]) };
             let view = run(engine, settings).await;
             assert_eq!(
                 view.stdout.head.len() as u64 + view.stdout.missing + view.stdout.tail.len() as u64,
@@ -40,7 +40,7 @@ fn without_input_a_reader_sees_the_end_at_once() {
 #[test]
 fn a_child_that_does_not_read_its_input_hurts_nobody() {
     under_each_containment(async |engine| {
-        let request = Request { input: Some(vec![b'x'; 5_000_000]), ..ask(&["print", "no thanks"]) };
+        let request = Request { stdio: Stdio::Given(vec![b'x'; 5_000_000]), ..ask(&["print", "no thanks"]) };
         assert_eq!(text(&run(engine, request).await.stdout.head), "no thanks");
     });
 }

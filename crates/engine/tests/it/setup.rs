@@ -24,6 +24,7 @@ pub(crate) fn settings() -> Settings {
         kill_grace: Duration::from_millis(200),
         shutdown_grace: Duration::from_millis(20),
         drain_grace: Duration::from_millis(200),
+        background: runward_engine::Background::Kill,
         limits: runward_model::Limits::default(),
         trail: None,
         redact: true,
@@ -83,8 +84,9 @@ pub(crate) fn ask(verbs: &[&str]) -> Request {
         work: Work::Argv(Argv { file, args }),
         cwd: None,
         env: Vec::new(),
-        input: None,
-        timeout: MINUTE,
+        presets: &[],
+        stdio: runward_model::Stdio::Pipes,
+        timeout: Some(MINUTE),
         workflow: runward_model::Workflow::default(),
     }
 }

@@ -12,7 +12,7 @@ use crate::setup::*;
 const LONG_ENOUGH: Duration = Duration::from_millis(1500);
 
 fn for_a_while(text: &str) -> Request {
-    Request { timeout: LONG_ENOUGH, ..line(text) }
+    Request { timeout: Some(LONG_ENOUGH), ..line(text) }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rmcp::model::ToolAnnotations;
-use runward_model::{Caller, Ending, Request, Work};
+use runward_model::{Caller, Ending, Request, Stdio, Work};
 
 use super::{Limits, Refused, Reply, Seen, receipt, workflow};
 use crate::params::{Given, Kind, Need, Param};
@@ -52,8 +52,9 @@ pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
         work,
         cwd: given.text("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
         env: Vec::new(),
-        input: given.text("input").map(String::into_bytes),
-        timeout: Duration::from_millis(given.integer("timeout_ms")),
+        presets: &[],
+        stdio: given.text("input").map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
+        timeout: Some(Duration::from_millis(given.integer("timeout_ms"))),
         workflow: workflow::of(&mut given),
     }
 }

@@ -8,7 +8,7 @@ mod why;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_model::{Caller, Request, Work};
+use runward_model::{Caller, Request, Stdio, Work};
 
 use super::{Act, Alternative, Limits, Run, Telling, Tool, running, workflow};
 use crate::params::{Given, Kind, Need, Param};
@@ -69,8 +69,9 @@ fn decode(mut given: Given, caller: Caller) -> Request {
         work: Work::Line(given.word("command")),
         cwd: directory.map(PathBuf::from),
         env: given.map("environment"),
-        input: None,
-        timeout: Duration::from_secs(given.integer("timeout")),
+        presets: &[],
+        stdio: Stdio::Pipes,
+        timeout: Some(Duration::from_secs(given.integer("timeout"))),
         workflow: workflow::of(&mut given),
     }
 }

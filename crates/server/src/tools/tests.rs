@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use rmcp::model::CallToolResult;
 use runward_model::{
-    Argv, Captured, Door, Ending, Outcome, Principal, Signal, StopReason, Tree, Usage, Verdict, Work,
+    Argv, Captured, Door, Ending, Outcome, Principal, Signal, Stdio, StopReason, Tree, Usage, Verdict, Work,
 };
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn encode(tool: &Tool, view: &View) -> Reply {
 fn a_command_line_goes_on_as_it_is() {
     let request = decode("execute_command", json!({"command": " ls  | wc "})).expect("is right");
     assert_eq!(request.work, Work::Line(" ls  | wc ".into()));
-    assert_eq!((request.cwd, request.input, request.timeout), (None, None, LIMITS.default_timeout));
+    assert_eq!((request.cwd, request.stdio, request.timeout), (None, Stdio::Pipes, Some(LIMITS.default_timeout)));
 }
 
 #[test]
@@ -57,15 +57,15 @@ fn a_program_keeps_its_arguments_apart() {
     let argv = Argv { file: "printf".into(), args: vec!["%s".into(), "a b".into(), String::new()] };
     assert_eq!(request.work, Work::Argv(argv));
     assert_eq!(request.cwd, Some(PathBuf::from("/tmp")));
-    assert_eq!(request.input, Some(b"x\n".to_vec()));
-    assert_eq!(request.timeout, Duration::from_millis(700));
+    assert_eq!(request.stdio, Stdio::Given(b"x\n".to_vec()));
+    assert_eq!(request.timeout, Some(Duration::from_millis(700)));
 }
 
 #[test]
 fn an_empty_directory_is_an_absent_one_and_an_empty_input_is_an_input() {
     let request =
         decode("execute_command", json!({"command": "ls", "cwd": "", "input": ""})).expect("is right");
-    assert_eq!((request.cwd, request.input), (None, Some(Vec::new())));
+    assert_eq!((request.cwd, request.stdio), (None, Stdio::Given(Vec::new())));
 }
 
 #[test]

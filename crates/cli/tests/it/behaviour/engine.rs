@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use runward_engine::{Engine, OutputSettings, Session, Settings};
+use runward_engine::{Background, Engine, OutputSettings, Session, Settings};
 use runward_model::{
-    Argv, Caller, Captured, Door as DoorName, Ending, Principal, Refusal, Request, StopReason, View, Work,
+    Argv, Caller, Captured, Door as DoorName, Ending, Principal, Refusal, Request, Stdio, StopReason, View, Work,
 };
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
@@ -33,6 +33,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         kill_grace: Duration::from_millis(500),
         shutdown_grace: Duration::from_millis(20),
         drain_grace: Duration::from_millis(250),
+        background: Background::Kill,
         limits: runward_model::Limits::default(),
         trail: None,
         redact: true,
@@ -57,8 +58,9 @@ impl Door for InProcess {
             work: Work::Argv(Argv { file: ask.file.clone(), args: ask.args.clone() }),
             cwd: ask.cwd.clone().map(Into::into),
             env: Vec::new(),
-            input: ask.input.clone().map(String::into_bytes),
-            timeout: ask.timeout,
+            presets: &[],
+            stdio: ask.input.clone().map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
+            timeout: Some(ask.timeout),
             workflow: runward_model::Workflow::default(),
         };
         let call = CallId(self.calls.len().try_into().unwrap());

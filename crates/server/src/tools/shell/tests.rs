@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rmcp::model::CallToolResult;
 use runward_model::{
     Captured, Decision, Door, Ending, Judged, LimitHit, Outcome, OutputId, Principal, Receipt, Refusal,
-    Signal, StopReason, Tree, Usage, Verdict, View,
+    Signal, Stdio, StopReason, Tree, Usage, Verdict, View,
 };
 use serde_json::{Value, json};
 
@@ -72,8 +72,8 @@ fn arguments_become_a_request() {
     let arguments = json!({"command": "ls | wc", "working_directory": "/src", "timeout": 900, "environment": environment});
     let request = decode_arguments(arguments).expect("is right");
     assert_eq!(request.work, Work::Line("ls | wc".into()));
-    assert_eq!((request.cwd, request.input), (Some(PathBuf::from("/src")), None));
-    assert_eq!(request.timeout, Duration::from_mins(15));
+    assert_eq!((request.cwd, request.stdio), (Some(PathBuf::from("/src")), Stdio::Pipes));
+    assert_eq!(request.timeout, Some(Duration::from_mins(15)));
     assert_eq!(
         request.env,
         [("EMPTY", ""), ("RUST_LOG", "debug")].map(|(n, v)| (n.to_owned(), v.to_owned()))
@@ -83,7 +83,7 @@ fn arguments_become_a_request() {
 #[test]
 fn what_is_left_out_has_its_default() {
     let request = decode_arguments(json!({"command": "ls", "working_directory": ""})).expect("is right");
-    assert_eq!((request.cwd, request.env, request.timeout), (None, vec![], Duration::from_mins(5)));
+    assert_eq!((request.cwd, request.env, request.timeout), (None, vec![], Some(Duration::from_mins(5))));
 }
 
 #[test]
