@@ -4,8 +4,8 @@
 use crate::error::{Error, quoted};
 use crate::hunk::{Action, Chunk, Hunk, Line, Patch};
 
-/// A longer patch is refused.
-const LONGEST: usize = 16 << 20;
+/// A longer patch is refused; read, it takes many times as much memory.
+const LONGEST: usize = 4 << 20;
 
 /// A patch of more files is refused.
 const MOST_HUNKS: usize = 1000;

@@ -26,7 +26,8 @@ impl<'a> Script<'a> {
 
     /// What `cd` is given, and the `&&` after it.
     fn directory(&mut self) -> Option<String> {
-        let directory = self.word().filter(|word| !word.starts_with('-'))?;
+        // To some shells these begin an option, or a place on their stack of directories.
+        let directory = self.word().filter(|word| !word.starts_with(['-', '+']))?;
         self.eat("&&")?;
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n']);
         Some(directory)

@@ -60,6 +60,7 @@ fn anything_else_in_the_line_makes_it_an_ordinary_command() {
         "cd a b && apply_patch <<'EOF'\n@EOF\n",
         "cd && apply_patch <<'EOF'\n@EOF\n",
         "cd - && apply_patch <<'EOF'\n@EOF\n",
+        "cd +1 && apply_patch <<'EOF'\n@EOF\n",
         "cd '' && apply_patch <<'EOF'\n@EOF\n",
         "cd ~/a && apply_patch <<'EOF'\n@EOF\n",
         "cd $HOME && apply_patch <<'EOF'\n@EOF\n",

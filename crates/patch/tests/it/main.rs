@@ -5,6 +5,7 @@
 mod fixtures;
 mod hostile;
 mod modes;
+mod oracle;
 mod rollback;
 
 use std::collections::BTreeMap;
