@@ -1,0 +1,223 @@
+//! What a command is confined to, and what this host can enforce.
+
+use std::ffi::CString;
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a command may touch, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Reads what is readable, writes nowhere but to temporary files of its own.
+    ReadOnly,
+    /// Also writes below its working directory and the configured roots.
+    WorkspaceWrite,
+    /// Not confined at all.
+    FullAccess,
+}
+
+impl Profile {
+    /// All of them, narrowest first.
+    pub const ALL: [Profile; 3] = [Profile::ReadOnly, Profile::WorkspaceWrite, Profile::FullAccess];
+
+    /// The name that settings and reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::ReadOnly => "read-only",
+            Profile::WorkspaceWrite => "workspace-write",
+            Profile::FullAccess => "full-access",
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which network a confined command has, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// None: its own loopback at most.
+    Off,
+    /// The host's.
+    On,
+}
+
+impl Network {
+    /// Both.
+    pub const ALL: [Network; 2] = [Network::Off, Network::On];
+
+    /// The name that settings and reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Network::Off => "off",
+            Network::On => "on",
+        }
+    }
+}
+
+/// What a host can enforce, strongest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tier {
+    /// Namespaces of its own with a fresh `/proc`, Landlock, seccomp.
+    Full,
+    /// The same with the host's `/proc`.
+    SharedProc,
+    /// Landlock and seccomp alone.
+    Landlock,
+    /// Nothing.
+    #[default]
+    None,
+}
+
+impl Tier {
+    /// All of them, strongest first.
+    pub const ALL: [Tier; 4] = [Tier::Full, Tier::SharedProc, Tier::Landlock, Tier::None];
+
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tier::Full => "full",
+            Tier::SharedProc => "shared-proc",
+            Tier::Landlock => "landlock",
+            Tier::None => "none",
+        }
+    }
+
+    /// Whether commands get namespaces of their own.
+    pub const fn has_namespaces(self) -> bool {
+        matches!(self, Tier::Full | Tier::SharedProc)
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a runner found out about its host by trying.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abilities {
+    /// The strongest tier that worked.
+    pub tier: Tier,
+    /// The version of Landlock; 0 where there is none.
+    pub landlock: u32,
+    /// What kept a stronger tier from working, in the system's words; empty for the strongest.
+    pub obstacle: String,
+}
+
+/// Exactly what a command is confined to; every path is absolute, symbolic links resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fence {
+    /// By which means.
+    pub tier: Tier,
+    /// Which network it has.
+    pub network: Network,
+    /// What it may write below.
+    pub writable: Vec<CString>,
+    /// What stays read-only within that, there or not.
+    pub protected: Vec<CString>,
+    /// What it may not even read, there or not.
+    pub hidden: Vec<CString>,
+    /// A directory to be made for its temporary files, where there is no namespace for a private `/tmp`.
+    pub temporary: Option<CString>,
+    /// How long its sandbox is kept for the next command like it.
+    pub keep: Duration,
+}
+
+/// Something that a profile promises. Not every tier can keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Promise {
+    /// No file outside the writable roots is made, changed, moved or removed.
+    Writes,
+    /// Nor are modes, times and attributes of files out there.
+    Metadata,
+    /// Protected paths inside a writable root stay as they are.
+    Protected,
+    /// What must not be read is not.
+    Hidden,
+    /// Temporary files are its own.
+    Temporary,
+    /// No address can be reached, by any kind of socket.
+    Network,
+    /// Services of the host that listen in the file system cannot be reached.
+    Services,
+    /// Other processes are neither signalled nor traced nor looked into.
+    Processes,
+}
+
+impl Promise {
+    /// All of them.
+    pub const ALL: [Promise; 8] = [
+        Promise::Writes,
+        Promise::Metadata,
+        Promise::Protected,
+        Promise::Hidden,
+        Promise::Temporary,
+        Promise::Network,
+        Promise::Services,
+        Promise::Processes,
+    ];
+
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Promise::Writes => "writes",
+            Promise::Metadata => "metadata",
+            Promise::Protected => "protected",
+            Promise::Hidden => "hidden",
+            Promise::Temporary => "temporary",
+            Promise::Network => "network",
+            Promise::Services => "services",
+            Promise::Processes => "processes",
+        }
+    }
+
+    /// What is promised, in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Promise::Writes => "no file outside the writable directories is changed",
+            Promise::Metadata => "no mode, time or attribute of files out there is changed",
+            Promise::Protected => "protected paths in a writable directory stay as they are",
+            Promise::Hidden => "what sandbox.deny_read lists cannot be read",
+            Promise::Temporary => "temporary files are private",
+            Promise::Network => "no address can be reached",
+            Promise::Services => "local services of the host cannot be reached",
+            Promise::Processes => "other processes cannot be signalled, traced or looked into",
+        }
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a command was confined to, for replies and records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enforced {
+    /// How much it may touch.
+    pub profile: Profile,
+    /// Which network it has.
+    pub network: Network,
+    /// By which means.
+    pub tier: Tier,
+    /// What this host cannot keep of what the profile promises.
+    pub unkept: Vec<Promise>,
+}
+
+impl Default for Enforced {
+    /// Not confined.
+    fn default() -> Self {
+        Enforced { profile: Profile::FullAccess, network: Network::On, tier: Tier::None, unkept: Vec::new() }
+    }
+}

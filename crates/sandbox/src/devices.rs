@@ -1,0 +1,46 @@
+//! A `/dev` with nothing in it but what every program may use.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags, mkdirat, openat, symlinkat};
+use rustix::mount::{MountFlags, mount};
+
+use crate::mounts;
+use crate::private::Private;
+use crate::restrictions::DEVICES;
+
+/// Links that programs expect.
+const LINKS: [(&str, &str); 5] = [
+    ("/proc/self/fd", "fd"),
+    ("fd/0", "stdin"),
+    ("fd/1", "stdout"),
+    ("fd/2", "stderr"),
+    ("pts/ptmx", "ptmx"),
+];
+
+/// Puts it in place of the host's: no disks, no memory, no other terminals.
+pub(crate) fn furnish(private: &Private) -> io::Result<()> {
+    let found: Vec<(&str, OwnedFd)> =
+        DEVICES.iter().filter_map(|device| Some((*device, mounts::copy(Path::new(device)).ok()?))).collect();
+    let inside = |path: &'static str| format!("dev/{path}");
+    for (target, name) in LINKS {
+        symlinkat(target, private.root(), inside(name))?;
+    }
+    for name in ["pts", "shm"] {
+        mkdirat(private.root(), inside(name), Mode::from_raw_mode(0o755))?;
+    }
+    // A terminal of the host is put here, so that its name can be found.
+    let places = found.iter().map(|(device, _)| *device).chain(["/dev/console"]);
+    for place in places.filter_map(|place| place.strip_prefix("/dev/")) {
+        openat(private.root(), inside(place), OFlags::CREATE | OFlags::CLOEXEC, Mode::RUSR)?;
+    }
+    private.attach("dev", Path::new("/dev"))?;
+    for (device, tree) in found {
+        mounts::attach(tree, Path::new(device))?;
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")?;
+    private.attach("shm", Path::new("/dev/shm"))
+}

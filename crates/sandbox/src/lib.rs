@@ -1,0 +1,36 @@
+//! Confines commands: profiles, and the mechanisms that keep them, one file each.
+//!
+//! # Theory of operation
+//!
+//! [`Settings::confine`] turns a profile and a working directory into a [`Fence`](runward_model::Fence):
+//! plain data that says what may be written, what stays read-only within that, and what may not be read. The runner
+//! does the rest. Where namespaces can be made, the first process of a new PID namespace builds an [`Enclosure`]:
+//! everything read-only but the writable roots, private temporary files, an own `/proc` and `/dev`, no network.
+//! Building one takes a millisecond or two, so it is kept and cleaned for the next command like it. Each command
+//! then takes on its [`Restrictions`] between clone and exec: no capabilities, no new privileges, Landlock, seccomp.
+//! Those alone remain where no namespace can be made. [`probe()`] tells by trying which of it works here.
+#![expect(unsafe_code, reason = "Landlock, seccomp, capabilities and mounts have no safe interface")]
+
+mod capabilities;
+mod devices;
+mod enclosure;
+mod fork;
+mod landlock;
+mod loopback;
+mod mounts;
+mod namespaces;
+mod placeholders;
+mod private;
+mod probe;
+mod promises;
+mod restrictions;
+mod seccomp;
+mod settings;
+
+pub use enclosure::Enclosure;
+pub use namespaces::Namespaces;
+pub use placeholders::Placeholders;
+pub use probe::probe;
+pub use promises::{remedy, unkept};
+pub use restrictions::Restrictions;
+pub use settings::{Fallback, Settings, Unconfinable};

@@ -1,0 +1,142 @@
+//! Mounts, by descriptors: a tree is copied, changed while nobody sees it, and put in its place.
+
+use std::ffi::{CStr, OsStr};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+
+/// Opens a place without opening what is there.
+pub(crate) const FIND: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// The kernel's `struct mount_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user_namespace: u64,
+}
+
+const READ_ONLY: u64 = 1;
+
+/// Whether something also holds for the mounts below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// This one alone.
+    One,
+    /// Those below as well.
+    All,
+}
+
+/// A path of the wire as one of ours.
+pub(crate) fn path(text: &CStr) -> &Path {
+    Path::new(OsStr::from_bytes(text.to_bytes()))
+}
+
+/// The place that a path names.
+pub(crate) fn open(text: &CStr) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(text, FIND, Mode::empty())?)
+}
+
+/// A copy of what is mounted at `place` and below, in no place yet.
+pub(crate) fn copy(place: &Path) -> io::Result<OwnedFd> {
+    copy_at(CWD, place)
+}
+
+/// The same with a path below an open directory.
+pub(crate) fn copy_at(directory: impl AsFd, place: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    Ok(open_tree(directory, place, flags)?)
+}
+
+/// Puts a copy in its place, over whatever is there. A symbolic link there is covered, not followed.
+pub(crate) fn attach(tree: impl AsFd, place: &Path) -> io::Result<()> {
+    Ok(move_mount(tree, "", CWD, place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+}
+
+/// Where everything is, for [`make_read_only`].
+pub(crate) fn root() -> io::Result<OwnedFd> {
+    open(c"/")
+}
+
+/// Makes a copy, or a place, read-only.
+pub(crate) fn make_read_only(tree: impl AsFd, depth: Depth) -> io::Result<()> {
+    let recursive = if depth == Depth::All { libc::AT_RECURSIVE } else { 0 };
+    let attributes = Attributes { set: READ_ONLY, ..Attributes::default() };
+    // SAFETY: an open descriptor, an empty path, and a live structure of the size given.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_fd().as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | recursive,
+            &raw const attributes,
+            size_of::<Attributes>(),
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Puts what is at `place` over itself: what is mounted on cannot be moved or removed.
+pub(crate) fn pin(place: &Path) -> io::Result<()> {
+    attach(copy(place)?, place)
+}
+
+/// Puts what is at `place` over itself, read-only.
+pub(crate) fn protect(place: &Path) -> io::Result<()> {
+    let tree = copy(place)?;
+    make_read_only(&tree, Depth::All)?;
+    attach(tree, place)
+}
+
+/// The largest directories and files that together hold everything but `kept_out` and what is below those.
+pub(crate) fn all_but(kept_out: &[&Path]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    collect(Path::new("/"), kept_out, &mut found);
+    found
+}
+
+fn collect(place: &Path, kept_out: &[&Path], found: &mut Vec<PathBuf>) {
+    if kept_out.contains(&place) {
+        return;
+    }
+    if !kept_out.iter().any(|path| path.starts_with(place)) {
+        found.push(place.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            collect(&entry.path(), kept_out, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_but_some_paths_is_listed_as_coarsely_as_can_be() {
+        let home = tempfile::tempdir().unwrap();
+        for name in ["open", "secret", "deep/open", "deep/secret"] {
+            fs::create_dir_all(home.path().join(name)).unwrap();
+        }
+        let (secret, deep) = (home.path().join("secret"), home.path().join("deep/secret"));
+        let found = all_but(&[&secret, &deep]);
+        let mut inside: Vec<_> =
+            found.iter().filter_map(|path| path.strip_prefix(home.path()).ok()?.to_str()).collect();
+        inside.sort_unstable();
+        assert_eq!(inside, ["deep/open", "open"]);
+        assert!(found.contains(&"/usr".into()));
+        assert!(!found.iter().any(|path| home.path().starts_with(path)));
+    }
+}

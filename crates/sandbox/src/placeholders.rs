@@ -1,0 +1,192 @@
+//! Keeping missing things missing.
+//!
+//! A protected path that does not exist could be made by a command. A mount needs something to stand on, so an empty
+//! directory is made in its place for as long as a command may run, covered in every sandbox, and removed afterwards.
+//! Git does not see empty directories. Several servers may share one: each holds a lock on it, and the last to let
+//! go removes it. Its time of change marks it, so that one that a crash left behind is known for what it is.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use runward_model::Fence;
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps};
+
+use crate::enclosure::root_of;
+use crate::mounts;
+
+/// An odd moment in 2013.
+const MARK: i64 = 0x5255_4E57;
+
+/// The placeholders of this process, and how many sandboxes need each.
+#[derive(Debug, Default)]
+pub struct Placeholders {
+    held: HashMap<PathBuf, (OwnedFd, usize)>,
+}
+
+impl Placeholders {
+    /// Makes a placeholder for each protected path that is missing; returns where they are.
+    pub fn place(&mut self, fence: &Fence) -> io::Result<Vec<CString>> {
+        let mut places: Vec<PathBuf> = Vec::new();
+        for path in fence.protected.iter().map(|path| mounts::path(path)) {
+            let missing = root_of(path, fence).and_then(|root| self.first_missing(root, path));
+            if let Some(place) = missing
+                && !places.contains(&place)
+                && self.hold(&place)?
+            {
+                places.push(place);
+            }
+        }
+        Ok(places.into_iter().filter_map(|place| CString::new(place.as_os_str().as_bytes()).ok()).collect())
+    }
+
+    /// Lets go of what `place` returned; what nobody needs is removed.
+    pub fn remove(&mut self, places: &[CString]) {
+        for place in places.iter().map(|place| mounts::path(place)) {
+            let Some((_, count)) = self.held.get_mut(place) else { continue };
+            *count -= 1;
+            if *count == 0
+                && let Some((directory, _)) = self.held.remove(place)
+            {
+                let alone = rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok();
+                if alone && is_same(&directory, place) {
+                    let _ = rustix::fs::rmdir(place);
+                }
+            }
+        }
+    }
+
+    fn first_missing(&self, root: &Path, path: &Path) -> Option<PathBuf> {
+        let mut place = root.to_owned();
+        for part in path.strip_prefix(root).ok()? {
+            place.push(part);
+            match rustix::fs::lstat(&place) {
+                Err(rustix::io::Errno::NOENT) => return Some(place),
+                Ok(found) if found.st_mtime == MARK || self.held.contains_key(&place) => return Some(place),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether there is a placeholder now. There is none where nobody can make anything.
+    fn hold(&mut self, place: &Path) -> io::Result<bool> {
+        if let Some((directory, count)) = self.held.get_mut(place)
+            && is_same(directory, place)
+        {
+            *count += 1;
+            return Ok(true);
+        }
+        match rustix::fs::mkdir(place, Mode::RUSR | Mode::XUSR) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS | rustix::io::Errno::PERM) => {
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(place, flags, Mode::empty())?;
+        rustix::fs::flock(&directory, FlockOperation::NonBlockingLockShared)?;
+        if !is_same(&directory, place) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        let then = Timespec { tv_sec: MARK, tv_nsec: 0 };
+        let times = Timestamps { last_access: then, last_modification: then };
+        rustix::fs::utimensat(CWD, place, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+        self.held.insert(place.to_owned(), (directory, 1));
+        Ok(true)
+    }
+}
+
+impl Drop for Placeholders {
+    fn drop(&mut self) {
+        let places: Vec<CString> =
+            self.held.keys().filter_map(|place| CString::new(place.as_os_str().as_bytes()).ok()).collect();
+        self.held.values_mut().for_each(|(_, count)| *count = 1);
+        self.remove(&places);
+    }
+}
+
+/// Whether `place` still is what is open.
+fn is_same(directory: &OwnedFd, place: &Path) -> bool {
+    let (open, there) = (rustix::fs::fstat(directory), rustix::fs::lstat(place));
+    matches!((open, there), (Ok(open), Ok(there)) if (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runward_model::{Network, Tier};
+    use std::fs;
+    use std::time::Duration;
+
+    fn fence(root: &Path, protected: &[&str]) -> Fence {
+        let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap();
+        Fence {
+            tier: Tier::Full,
+            network: Network::Off,
+            writable: vec![text(root)],
+            protected: protected.iter().map(|name| text(&root.join(name))).collect(),
+            hidden: Vec::new(),
+            temporary: None,
+            keep: Duration::ZERO,
+        }
+    }
+
+    fn names(root: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(root)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_missing_is_held_and_removed_again() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join(".idea")).unwrap();
+        let fence = fence(root.path(), &[".git/hooks", ".git/config", ".idea", ".mcp.json"]);
+        let mut placeholders = Placeholders::default();
+        let places = placeholders.place(&fence).unwrap();
+        assert_eq!(names(root.path()), [".git", ".idea", ".mcp.json"]);
+        assert_eq!(places.len(), 2);
+        placeholders.remove(&places);
+        assert_eq!(names(root.path()), [".idea"]);
+    }
+
+    #[test]
+    fn the_last_to_let_go_removes_it() {
+        let root = tempfile::tempdir().unwrap();
+        let fence = fence(root.path(), &[".vscode"]);
+        let (mut one, mut two) = (Placeholders::default(), Placeholders::default());
+        let first = one.place(&fence).unwrap();
+        let again = one.place(&fence).unwrap();
+        let second = two.place(&fence).unwrap();
+        one.remove(&first);
+        one.remove(&again);
+        assert_eq!(names(root.path()), [".vscode"], "another server still needs it");
+        two.remove(&second);
+        assert_eq!(names(root.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn one_that_was_left_behind_is_known_and_what_somebody_filled_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let fence = fence(root.path(), &[".vscode"]);
+        let mut killed = Placeholders::default();
+        killed.place(&fence).unwrap();
+        killed.held.drain().for_each(drop);
+        assert_eq!(names(root.path()), [".vscode"]);
+        let mut next = Placeholders::default();
+        let places = next.place(&fence).unwrap();
+        assert_eq!(places.len(), 1);
+        fs::write(root.path().join(".vscode/settings.json"), "{}").unwrap();
+        drop(next);
+        assert_eq!(names(root.path()), [".vscode"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! Temporary files of a command's own, and what covers other things.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount};
+
+use crate::mounts::{self, Depth};
+
+/// More files than this are not worth cleaning up: a new sandbox is made instead.
+const MAX_ENTRIES: usize = 2000;
+
+/// Deeper trees are not gone into.
+const MAX_DEPTH: usize = 64;
+
+/// Where private directories are put, by their names in here.
+const PLACES: [(&str, &str); 2] = [("tmp", "/tmp"), ("var-tmp", "/var/tmp")];
+
+/// Directories that commands write to.
+const CLEANED: [&str; 3] = ["tmp", "var-tmp", "shm"];
+
+/// A file system in memory for one sandbox.
+#[derive(Debug)]
+pub(crate) struct Private {
+    /// Reached through a mount of its own on which nothing else is ever mounted, so cleaning cannot go astray.
+    root: OwnedFd,
+}
+
+impl Private {
+    /// Mounts it, below `/tmp` for the moment.
+    pub(crate) fn mount() -> io::Result<Self> {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        mount("tmpfs", "/tmp", "tmpfs", flags, c"mode=0755")?;
+        let root = openat(CWD, "/tmp", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let private = Private { root };
+        for name in ["tmp", "var-tmp", "shm", "dev", "run", "empty"] {
+            mkdirat(&private.root, name, Mode::RWXU)?;
+        }
+        for name in CLEANED {
+            private.set_mode(name, 0o1777)?;
+        }
+        for name in ["dev", "run"] {
+            private.set_mode(name, 0o755)?;
+        }
+        private.set_mode("empty", 0)?;
+        openat(&private.root, "nothing", OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(private)
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::chmodat(&self.root, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
+    }
+
+    /// Where it can be written: what is made there is seen at once wherever it is attached.
+    pub(crate) fn root(&self) -> &OwnedFd {
+        &self.root
+    }
+
+    /// Puts one of its directories somewhere.
+    pub(crate) fn attach(&self, name: &str, place: &Path) -> io::Result<()> {
+        mounts::attach(mounts::copy_at(&self.root, Path::new(name))?, place)
+    }
+
+    /// Puts private directories over those that everybody shares.
+    pub(crate) fn attach_temporary(&self) -> io::Result<()> {
+        for (name, place) in PLACES {
+            if Path::new(place).is_dir() {
+                self.attach(name, Path::new(place))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts something over a place, so that what is there can be neither read nor replaced.
+    pub(crate) fn cover(&self, place: &Path) -> io::Result<()> {
+        let directory = place.symlink_metadata()?.is_dir();
+        let name = if directory { "empty" } else { "nothing" };
+        let tree = mounts::copy_at(&self.root, Path::new(name))?;
+        mounts::make_read_only(&tree, Depth::One)?;
+        mounts::attach(tree, place)
+    }
+
+    /// Removes what a command has left.
+    pub(crate) fn clean(&self) -> io::Result<()> {
+        let mut left = MAX_ENTRIES;
+        for name in CLEANED {
+            let directory = openat(&self.root, name, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            empty(&directory, &mut left, MAX_DEPTH)?;
+            self.set_mode(name, 0o1777)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes everything in `directory` but what something is mounted on.
+fn empty(directory: &OwnedFd, left: &mut usize, depth: usize) -> io::Result<()> {
+    let too_much = || io::Error::from(Errno::TOOBIG);
+    let depth = depth.checked_sub(1).ok_or_else(too_much)?;
+    let entries: Vec<_> = Dir::read_from(directory)?.collect::<Result<_, _>>()?;
+    for entry in entries {
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        *left = left.checked_sub(1).ok_or_else(too_much)?;
+        if entry.file_type() == FileType::Directory {
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            let within = ResolveFlags::BENEATH | ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
+            empty(&openat2(directory, name, flags, Mode::empty(), within)?, left, depth)?;
+            match unlinkat(directory, name, AtFlags::REMOVEDIR) {
+                // Something is mounted on it, or below it, where it is attached.
+                Ok(()) | Err(Errno::BUSY | Errno::NOTEMPTY) => {}
+                Err(error) => return Err(error.into()),
+            }
+        } else {
+            unlinkat(directory, name, AtFlags::empty())?;
+        }
+    }
+    Ok(())
+}

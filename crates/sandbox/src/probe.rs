@@ -1,0 +1,106 @@
+//! What this host can do, by trying it.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use runward_model::{Abilities, Fence, Network, Tier};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::enclosure::Enclosure;
+use crate::fork;
+use crate::landlock;
+use crate::namespaces::Namespaces;
+use crate::restrictions::Restrictions;
+
+/// Without cutting files off, read-only is not read-only.
+const LEAST_LANDLOCK: u32 = 3;
+
+/// Tries what this host can do, strongest first. Namespaces come with how they are made.
+///
+/// The caller has a single thread: this forks.
+pub fn probe() -> (Abilities, Option<Namespaces>) {
+    let landlock = landlock::version();
+    let mut obstacle = String::new();
+    for tier in [Tier::Full, Tier::SharedProc] {
+        for namespaces in [Namespaces::privileged(), Namespaces::unprivileged()] {
+            match trial(tier, Some(&namespaces)) {
+                Ok(()) => {
+                    let obstacle = if tier == Tier::Full { String::new() } else { obstacle };
+                    return (Abilities { tier, landlock, obstacle }, Some(namespaces));
+                }
+                // What an ordinary user is told counts; that privileges are missing is no news.
+                Err(found) => obstacle = found,
+            }
+        }
+    }
+    if landlock >= LEAST_LANDLOCK {
+        match trial(Tier::Landlock, None) {
+            Ok(()) => return (Abilities { tier: Tier::Landlock, landlock, obstacle }, None),
+            Err(found) => obstacle = format!("{obstacle}; {found}"),
+        }
+    } else {
+        obstacle = format!("{obstacle}; Landlock is missing or too old (version {landlock})");
+    }
+    (Abilities { tier: Tier::None, landlock, obstacle }, None)
+}
+
+/// Confines a process of no consequence and has it try what it must not do.
+fn trial(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| error.to_string())?;
+    let flags = namespaces.map_or(0, Namespaces::clone_flags);
+    let child = fork::fork(flags).map_err(|error| format!("namespaces cannot be made: {error}"))?;
+    if child == 0 {
+        let told = match confined(tier, namespaces) {
+            Ok(()) => 0,
+            Err(reason) => i32::from(File::from(write).write_all(reason.as_bytes()).is_ok()) + 1,
+        };
+        fork::exit(told)
+    }
+    drop(write);
+    let mut reason = String::new();
+    let _ = File::from(read).read_to_string(&mut reason);
+    match fork::wait(child) {
+        Some(0) => Ok(()),
+        _ if reason.is_empty() => Err("a confined process ended without a word".into()),
+        _ => Err(reason),
+    }
+}
+
+fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
+    let sample = Fence {
+        tier,
+        network: Network::Off,
+        writable: Vec::new(),
+        protected: Vec::new(),
+        hidden: vec![CString::from(c"/etc/hostname")],
+        temporary: None,
+        keep: Duration::ZERO,
+    };
+    let told = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
+    let Some(namespaces) = namespaces else {
+        let restrictions = Restrictions::alone(&sample, None::<File>).map_err(told("Landlock"))?;
+        restrictions.take_on().map_err(told("restrictions"))?;
+        return forbidden_acts();
+    };
+    let enclosure = Enclosure::build(&sample, namespaces).map_err(told("namespaces and mounts"))?;
+    enclosure.clean().map_err(told("cleaning up"))?;
+    enclosure.restrictions().take_on().map_err(told("restrictions"))?;
+    forbidden_acts()
+}
+
+/// What gets through although it must not.
+fn forbidden_acts() -> Result<(), String> {
+    let writes = File::options().append(true).open("/etc/passwd").is_ok();
+    let vsock = {
+        // SAFETY: takes numbers only; this process ends before a descriptor could matter.
+        let socket = unsafe { libc::socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0) };
+        socket >= 0
+    };
+    match (writes, vsock) {
+        (false, false) => Ok(()),
+        (true, _) => Err("a confined process could write where it must not".into()),
+        (_, true) => Err("a confined process could reach outside".into()),
+    }
+}

@@ -1,0 +1,84 @@
+//! What a command takes on between clone and exec.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use runward_model::{Fence, Network};
+
+use crate::capabilities;
+use crate::landlock::{Access, Ruleset};
+use crate::mounts;
+use crate::seccomp::{Filter, Sockets};
+
+/// What a command takes on between clone and exec: made before, since nothing may be allocated there.
+#[derive(Debug)]
+pub struct Restrictions {
+    rules: Ruleset,
+    filter: Filter,
+}
+
+/// Device files that every program may use.
+pub(crate) const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// Directories that hold devices, processes and other people's temporary files; without namespaces they are not
+/// read as a whole.
+const GUARDED: [&str; 4] = ["/dev", "/tmp", "/var/tmp", "/run"];
+
+impl Restrictions {
+    /// For a command in an enclosure, where the mounts have been made: they keep what Landlock cannot.
+    pub(crate) fn enclosed(writable: &[&std::ffi::CStr]) -> io::Result<Self> {
+        let rules = Ruleset::new()?;
+        rules.allow(mounts::open(c"/")?, Access::Read)?;
+        for path in writable {
+            rules.allow(mounts::open(path)?, Access::Change)?;
+        }
+        rules.allow(mounts::open(c"/dev")?, Access::Use)?;
+        Ok(Restrictions { rules, filter: Filter::new(Sockets::Usual) })
+    }
+
+    /// For a command without namespaces: everything readable but what is hidden, `temporary` for its own files.
+    pub fn alone(fence: &Fence, temporary: Option<impl AsFd>) -> io::Result<Self> {
+        let rules = Ruleset::new()?;
+        let hidden: Vec<_> = fence.hidden.iter().map(|path| crate::mounts::path(path)).collect();
+        let guarded = GUARDED.iter().map(std::path::Path::new);
+        let kept_out: Vec<_> = hidden.into_iter().chain(guarded).collect();
+        for readable in mounts::all_but(&kept_out) {
+            if let Ok(open) = rustix::fs::open(&readable, mounts::FIND, rustix::fs::Mode::empty()) {
+                rules.allow(open, Access::Read)?;
+            }
+        }
+        for path in &fence.writable {
+            rules.allow(mounts::open(path)?, Access::Change)?;
+        }
+        if let Some(temporary) = temporary {
+            rules.allow(temporary, Access::Change)?;
+        }
+        for device in DEVICES {
+            if let Ok(open) = rustix::fs::open(device, mounts::FIND, rustix::fs::Mode::empty()) {
+                rules.allow(open, Access::Use)?;
+            }
+        }
+        let sockets = match fence.network {
+            Network::Off => Sockets::None,
+            Network::On => Sockets::Usual,
+        };
+        Ok(Restrictions { rules, filter: Filter::new(sockets) })
+    }
+
+    /// Lets the command also use what is open as `terminal` by its name.
+    pub fn admit_terminal(&self, terminal: impl AsFd) -> io::Result<()> {
+        self.rules.allow(terminal, Access::Use)
+    }
+
+    /// Takes them on, for good. Async-signal-safe: system calls only.
+    pub fn take_on(&self) -> io::Result<()> {
+        capabilities::drop_all()?;
+        // SAFETY: takes numbers only.
+        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.rules.restrict()?;
+        self.filter.install()
+    }
+}

@@ -1,0 +1,256 @@
+//! From a profile and a working directory to what a command is confined to.
+
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use runward_model::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
+use thiserror::Error;
+
+use crate::promises::{remedy, unkept};
+
+/// What stays read-only in every writable root: what runs code on other programs' behalf.
+const PROTECTED: [&str; 9] = [
+    ".git/hooks",
+    ".git/config",
+    ".runward",
+    ".runward.toml",
+    ".vscode",
+    ".idea",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+];
+
+/// The same in a home directory: what shells and sessions run by themselves.
+const PROTECTED_AT_HOME: [&str; 13] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".config",
+    ".gitconfig",
+    ".local/bin",
+    ".local/share",
+];
+
+/// Directories that are never somebody's workspace, however a command came to run there.
+const SYSTEM: [&str; 14] = [
+    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys",
+    "/usr", "/var",
+];
+
+/// What happens where this host cannot keep a promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// Nothing runs.
+    Refuse,
+    /// It runs, and every result and record says what is missing.
+    Warn,
+}
+
+/// What confines commands, as the operator wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How much commands may touch.
+    pub profile: Profile,
+    /// Which network they have.
+    pub network: Network,
+    /// What they may write below besides their working directory.
+    pub writable_roots: Vec<PathBuf>,
+    /// What they may not read; absolute paths.
+    pub deny_read: Vec<PathBuf>,
+    /// What happens where this host cannot keep a promise.
+    pub fallback: Fallback,
+    /// How long a sandbox is kept for the next command like it.
+    pub keep: Duration,
+    /// The home directory, where there is one.
+    pub home: Option<PathBuf>,
+}
+
+/// Why a command cannot be confined as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unconfinable {
+    /// This host cannot keep what the profile promises.
+    #[error("the sandbox profile {profile} cannot be kept here: not kept is that {}; {remedy}; or set sandbox.fallback to \"warn\" to run with less, or choose another sandbox.profile", list(.unkept))]
+    Unkept {
+        /// Which profile.
+        profile: Profile,
+        /// What is not kept.
+        unkept: Vec<Promise>,
+        /// What would change that.
+        remedy: String,
+    },
+    /// The working directory may not be read.
+    #[error("the working directory {} lies in {}, which sandbox.deny_read keeps from commands", .cwd.display(), .hidden.display())]
+    CwdHidden {
+        /// Which.
+        cwd: PathBuf,
+        /// The entry that hides it.
+        hidden: PathBuf,
+    },
+    /// A path that the system cannot be given.
+    #[error("{} contains a NUL byte", .0.display())]
+    Nul(PathBuf),
+}
+
+fn list(promises: &[Promise]) -> String {
+    promises.iter().map(|promise| promise.words()).collect::<Vec<_>>().join(", that ")
+}
+
+impl Settings {
+    /// What a command in `cwd` is confined to under `profile` with `network`; `None` when it is not.
+    pub fn confine(
+        &self,
+        profile: Profile,
+        network: Network,
+        cwd: &Path,
+        abilities: &Abilities,
+    ) -> Result<(Option<Fence>, Enforced), Unconfinable> {
+        if profile == Profile::FullAccess {
+            return Ok((None, Enforced::default()));
+        }
+        let unkept = unkept(profile, network, abilities);
+        if self.fallback == Fallback::Refuse && !unkept.is_empty() {
+            return Err(Unconfinable::Unkept { profile, unkept, remedy: remedy(abilities) });
+        }
+        let enforced = Enforced { profile, network, tier: abilities.tier, unkept };
+        if abilities.tier == Tier::None {
+            return Ok((None, enforced));
+        }
+        let hidden: Vec<PathBuf> = self.deny_read.iter().map(|path| canonical(path)).collect();
+        if let Some(hidden) = hidden.iter().find(|hidden| cwd.starts_with(hidden)) {
+            return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
+        }
+        let writable = if profile == Profile::ReadOnly { Vec::new() } else { self.writable(cwd) };
+        let fence = Fence {
+            tier: abilities.tier,
+            network,
+            protected: texts(self.protected(&writable))?,
+            writable: texts(writable)?,
+            hidden: texts(hidden)?,
+            temporary: None,
+            keep: self.keep,
+        };
+        Ok((Some(fence), enforced))
+    }
+
+    /// The working directory, if it can be somebody's workspace, and the configured roots that there are.
+    pub fn writable(&self, cwd: &Path) -> Vec<PathBuf> {
+        let own = (!self.is_nobodys(cwd)).then(|| cwd.to_owned());
+        let roots = self.writable_roots.iter().filter_map(|root| fs::canonicalize(root).ok());
+        let mut writable: Vec<PathBuf> = own.into_iter().chain(roots).collect();
+        writable.sort_unstable();
+        writable.dedup();
+        writable
+    }
+
+    /// Whether a directory belongs to the system or to everybody.
+    pub fn is_nobodys(&self, cwd: &Path) -> bool {
+        let above_home = self.home.as_ref().is_some_and(|home| home.starts_with(cwd) && home != cwd);
+        above_home || SYSTEM.iter().any(|system| cwd == Path::new(system))
+    }
+
+    /// What stays read-only in these roots, unless it is named as a root itself.
+    fn protected(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
+        let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root.starts_with(path));
+        let at_home = |root: &PathBuf| match &self.home {
+            Some(home) if home == root => &PROTECTED_AT_HOME[..],
+            _ => &[],
+        };
+        let below = |root: &PathBuf| {
+            PROTECTED.iter().chain(at_home(root)).map(|name| root.join(name)).collect::<Vec<_>>()
+        };
+        writable.iter().flat_map(below).filter(|path| !named(path)).collect()
+    }
+}
+
+/// Where a path leads; itself while it leads nowhere.
+fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn texts(paths: Vec<PathBuf>) -> Result<Vec<CString>, Unconfinable> {
+    let text = |path: PathBuf| CString::new(path.as_os_str().as_bytes()).map_err(|_| Unconfinable::Nul(path));
+    paths.into_iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings {
+            profile: Profile::WorkspaceWrite,
+            network: Network::Off,
+            writable_roots: Vec::new(),
+            deny_read: vec!["/nowhere/secret".into()],
+            fallback: Fallback::Refuse,
+            keep: Duration::ZERO,
+            home: Some("/home/ada".into()),
+        }
+    }
+
+    fn host(tier: Tier) -> Abilities {
+        Abilities { tier, landlock: 7, obstacle: "EPERM".into() }
+    }
+
+    fn confined(settings: &Settings, profile: Profile, cwd: &str) -> Fence {
+        settings.confine(profile, Network::Off, Path::new(cwd), &host(Tier::Full)).unwrap().0.unwrap()
+    }
+
+    #[test]
+    fn a_workspace_is_writable_but_for_what_runs_code() {
+        let found = confined(&settings(), Profile::WorkspaceWrite, "/work");
+        assert_eq!(found.writable, [c"/work".to_owned()]);
+        assert!(found.protected.contains(&c"/work/.git/hooks".to_owned()));
+        assert_eq!(confined(&settings(), Profile::ReadOnly, "/work").writable, Vec::<CString>::new());
+        let named = Settings { writable_roots: vec!["/work/.vscode".into()], ..settings() };
+        let found = confined(&named, Profile::WorkspaceWrite, "/work");
+        assert!(!found.protected.contains(&c"/work/.vscode".to_owned()));
+    }
+
+    #[test]
+    fn a_system_directory_is_no_workspace_and_a_home_is_guarded_further() {
+        for cwd in ["/", "/usr", "/home"] {
+            assert_eq!(confined(&settings(), Profile::WorkspaceWrite, cwd).writable, Vec::<CString>::new());
+        }
+        let home = confined(&settings(), Profile::WorkspaceWrite, "/home/ada");
+        assert!(home.protected.contains(&c"/home/ada/.bashrc".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_refused_or_marked() {
+        let cwd = Path::new("/work");
+        let ask = |settings: &Settings, tier| {
+            settings.confine(Profile::WorkspaceWrite, Network::Off, cwd, &host(tier))
+        };
+        let refused = ask(&settings(), Tier::Landlock).unwrap_err().to_string();
+        assert!(
+            refused.contains("workspace-write cannot be kept here") && refused.contains("userns"),
+            "{refused}"
+        );
+        let lenient = Settings { fallback: Fallback::Warn, ..settings() };
+        let (fence, enforced) = ask(&lenient, Tier::Landlock).unwrap();
+        assert!(fence.is_some() && enforced.unkept.contains(&Promise::Protected));
+        let (fence, enforced) = ask(&lenient, Tier::None).unwrap();
+        assert_eq!((fence, enforced.unkept.len()), (None, Promise::ALL.len()));
+    }
+
+    #[test]
+    fn a_directory_that_may_not_be_read_is_no_place_to_run() {
+        let cwd = Path::new("/nowhere/secret/keys");
+        let refused = settings()
+            .confine(Profile::ReadOnly, Network::Off, cwd, &host(Tier::Full))
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("sandbox.deny_read"), "{refused}");
+    }
+}
