@@ -43,10 +43,10 @@ impl Keys {
 
 /// Tells requests apart; who sent them and by which client program makes no difference.
 fn fingerprint(request: &Request) -> u64 {
-    let Request { caller, work, cwd, env, presets, stdio, timeout, workflow } = request;
+    let Request { caller, work, cwd, env, presets, stdio, timeout, workflow, wish } = request;
     let Workflow { input_from, only_if, on_failure, key: _ } = workflow;
     let mut hasher = DefaultHasher::new();
-    (caller.door.0, presets, stdio, timeout).hash(&mut hasher);
+    (caller.door.0, presets, stdio, timeout, wish).hash(&mut hasher);
     format!("{work:?} {cwd:?} {env:?} {input_from:?} {only_if:?} {on_failure:?}").hash(&mut hasher);
     hasher.finish()
 }

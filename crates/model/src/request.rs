@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Caller, OutputId};
+use crate::{Caller, OutputId, Wish};
 
 /// What a door decoded: foreign names are gone, defaults are filled in, nothing is checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// How it hangs together with other runs.
     pub workflow: Workflow,
+    /// What it would like beyond what it gets unasked.
+    pub wish: Wish,
 }
 
 /// What a command's three descriptors are.

@@ -88,6 +88,7 @@ pub(crate) fn ask(verbs: &[&str]) -> Request {
         stdio: runward_model::Stdio::Pipes,
         timeout: Some(MINUTE),
         workflow: runward_model::Workflow::default(),
+        wish: runward_model::Wish::default(),
     }
 }
 

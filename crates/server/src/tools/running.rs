@@ -56,6 +56,7 @@ pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
         stdio: given.text("input").map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
         timeout: Some(Duration::from_millis(given.integer("timeout_ms"))),
         workflow: workflow::of(&mut given),
+        wish: runward_model::Wish::default(),
     }
 }
 

@@ -73,6 +73,7 @@ fn decode(mut given: Given, caller: Caller) -> Request {
         stdio: Stdio::Pipes,
         timeout: Some(Duration::from_secs(given.integer("timeout"))),
         workflow: workflow::of(&mut given),
+        wish: runward_model::Wish::default(),
     }
 }
 

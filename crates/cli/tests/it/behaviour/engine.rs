@@ -62,6 +62,7 @@ impl Door for InProcess {
             stdio: ask.input.clone().map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
             timeout: Some(ask.timeout),
             workflow: runward_model::Workflow::default(),
+            wish: runward_model::Wish::default(),
         };
         let call = CallId(self.calls.len().try_into().unwrap());
         self.calls.insert(call, self.runtime.block_on(self.engine.start(request)));
