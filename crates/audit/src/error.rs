@@ -1,7 +1,9 @@
 //! What can go wrong with a trail.
 
+use std::io;
 use std::path::PathBuf;
 
+use rusqlite::{ErrorCode, ffi};
 use thiserror::Error;
 
 use crate::CallId;
@@ -11,15 +13,15 @@ use crate::CallId;
 #[non_exhaustive]
 pub enum Error {
     /// The trail's directory or file cannot be made.
-    #[error("cannot create the audit trail {}: {source}; make its directory writable or choose another path", .path.display())]
+    #[error("cannot create the audit trail {}: {}", .path.display(), advice(.source))]
     Create {
         /// The directory or file.
         path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file is there but cannot be opened.
-    #[error("cannot open the audit trail {}: {source}", .path.display())]
+    #[error("cannot open the audit trail {}: {}", .path.display(), reason(.source))]
     Open {
         /// Which file.
         path: PathBuf,
@@ -46,7 +48,7 @@ pub enum Error {
     #[error("the audit trail {} was removed or replaced while in use; restart to begin a new one", .0.display())]
     Replaced(PathBuf),
     /// A record was not written.
-    #[error("cannot write to the audit trail {}: {source}", .path.display())]
+    #[error("cannot write to the audit trail {}: {}", .path.display(), reason(.source))]
     Write {
         /// Which file.
         path: PathBuf,
@@ -77,5 +79,25 @@ pub enum Error {
     },
     /// The receiver of an export failed.
     #[error("cannot write the export: {0}")]
-    Export(#[source] std::io::Error),
+    Export(#[source] io::Error),
+}
+
+const FULL: &str = "the disk is full; free some space there or choose another path";
+
+/// The database's reason, in words that say what to do where the disk is full.
+fn reason(error: &rusqlite::Error) -> String {
+    // What is shared between servers is a file as well, and cannot grow either.
+    let cannot_grow = error.sqlite_error().is_some_and(|it| it.extended_code == ffi::SQLITE_IOERR_SHMSIZE);
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => FULL.to_owned(),
+        _ if cannot_grow => FULL.to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn advice(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
+        _ => format!("{error}; make its directory writable or choose another path"),
+    }
 }

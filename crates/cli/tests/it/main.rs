@@ -6,6 +6,7 @@ mod behaviour;
 mod check;
 mod config;
 mod execution_spec;
+mod full_disk;
 mod help;
 mod invariants;
 mod log;

@@ -39,6 +39,28 @@ impl Program {
         self
     }
 
+    /// The same where this directory is a disk of so many KiB that only the program and its commands see; `None` where
+    /// this host lets nobody mount one.
+    pub(crate) fn on_small_disk(self, directory: &Path, kib: u32) -> Option<Self> {
+        let mount = format!("mount -t tmpfs -o size={kib}k small-disk {}", directory.display());
+        let inside = |then: &str| {
+            #[expect(clippy::disallowed_methods, reason = "a test starts the program under test")]
+            let mut command = Command::new("unshare");
+            if !rustix::process::geteuid().is_root() {
+                command.arg("--map-root-user");
+            }
+            command.args(["--mount", "sh", "-c", &format!("{mount} && {then}"), "sh"]).stdin(Stdio::null());
+            command
+        };
+        let tried = inside("true").stderr(Stdio::null()).status();
+        tried.is_ok_and(|status| status.success()).then(|| {
+            let mut command = inside("exec \"$@\"");
+            command.arg(self.0.get_program()).args(self.0.get_args()).env_clear();
+            command.envs(self.0.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            Program(command)
+        })
+    }
+
     /// The call itself, for a client to start.
     pub(crate) fn into_command(mut self) -> Command {
         self.0.stderr(Stdio::null());
