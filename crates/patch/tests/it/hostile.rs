@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{CWD, Mode};
+use rustix::fs::{CWD, Mode, RenameFlags, renameat_with};
 
 use super::{Workspace, patch};
 
@@ -112,4 +113,31 @@ fn a_file_that_is_not_text_says_what_stands_there() {
     fs::write(workspace.path("binary"), [0, 159, 146, 150, 10, 1, 2, 3]).unwrap();
     let said = workspace.apply(&patch("*** Update File: binary\n@@\n-x\n+y")).unwrap_err().to_string();
     assert!(said.contains("nothing like it stands in the file"), "{said}");
+}
+
+#[test]
+fn a_directory_that_is_swapped_for_a_link_all_the_time_never_leads_outside() {
+    let treasure = Workspace::new(&[("a", "x\n")]);
+    let workspace = Workspace::new(&[("d/a", "x\n")]);
+    let (place, link) = (workspace.path("d"), workspace.path("link"));
+    symlink(treasure.path(""), &link).unwrap();
+    let (done, kept) = (AtomicBool::new(false), treasure.tree());
+    std::thread::scope(|scope| {
+        let swapping = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, &place, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        let (mut applied, mut refused) = (0, 0);
+        while (applied < 50 || refused < 50) && treasure.tree() == kept && !swapping.is_finished() {
+            let changes = "*** Update File: d/a\n@@\n-x\n+x\n*** Add File: d/new\n+n";
+            match workspace.apply(&patch(changes)) {
+                Ok(_) => applied += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(treasure.tree(), kept);
 }
