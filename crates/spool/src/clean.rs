@@ -6,7 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use runward_model::Stream;
 
+use crate::journal;
 use crate::store::Settings;
+
+/// What can be in a folder.
+const FILES: [&str; 3] = [Stream::Stdout.name(), Stream::Stderr.name(), journal::FILE];
 
 /// The folder of one session.
 struct Folder {
@@ -54,7 +58,7 @@ fn is_in_use(folder: &Path) -> bool {
 }
 
 fn measure(folder: &Path, now: SystemTime) -> (u64, Duration) {
-    let files = Stream::BOTH.map(|stream| folder.join(stream.name()));
+    let files = FILES.map(|name| folder.join(name));
     let found: Vec<_> = files.iter().filter_map(|file| fs::symlink_metadata(file).ok()).collect();
     let newest = found.iter().filter_map(|file| file.modified().ok()).max();
     let newest = newest.or_else(|| fs::symlink_metadata(folder).ok()?.modified().ok());
@@ -64,8 +68,8 @@ fn measure(folder: &Path, now: SystemTime) -> (u64, Duration) {
 
 /// Whether it is gone. Only the files that a writer makes are removed, never a tree.
 fn remove(folder: &Path) -> bool {
-    for stream in Stream::BOTH {
-        let _ = fs::remove_file(folder.join(stream.name()));
+    for name in FILES {
+        let _ = fs::remove_file(folder.join(name));
     }
     fs::remove_dir(folder).is_ok()
 }

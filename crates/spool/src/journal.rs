@@ -120,7 +120,8 @@ impl Journal {
     /// The place of an event; the end of the journal when there is no such event yet.
     pub fn find(&self, event: u64) -> io::Result<Place> {
         let event = event.min(self.events);
-        let step = usize::try_from(event / STEP).unwrap_or(usize::MAX).min(self.steps.len().saturating_sub(1));
+        let step =
+            usize::try_from(event / STEP).unwrap_or(usize::MAX).min(self.steps.len().saturating_sub(1));
         let mut place =
             Place { event: step as u64 * STEP, offset: self.steps.get(step).copied().unwrap_or_default() };
         while place.event < event {

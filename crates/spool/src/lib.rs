@@ -12,6 +12,7 @@
 //! those that match; memory is bounded by what is shown, whatever the size of the record.
 
 mod clean;
+mod journal;
 mod lines;
 mod page;
 mod problem;
@@ -19,6 +20,7 @@ mod record;
 mod store;
 mod writer;
 
+pub use journal::{Journal, Place};
 pub use page::{Line, Page, Selection, page};
 pub use problem::Problem;
 pub use record::Record;

@@ -57,6 +57,12 @@ impl Store {
 
     /// Makes the folder of a session. Names are hexadecimal, as only such folders are ever removed again.
     pub fn open(&self, name: &str) -> Result<Writer, Problem> {
+        let (folder, lock) = self.folder(name)?;
+        Ok(Writer::new(self.clone(), folder, lock))
+    }
+
+    /// Makes a folder, and a lock that keeps it from being removed.
+    pub(crate) fn folder(&self, name: &str) -> Result<(PathBuf, File), Problem> {
         let Settings { directory, .. } = &self.0.settings;
         make_private(directory)?;
         self.find_room(0);
@@ -64,7 +70,7 @@ impl Store {
         DirBuilder::new().mode(0o700).create(&folder)?;
         let lock = File::open(&folder)?;
         lock.lock()?;
-        Ok(Writer::new(self.clone(), folder, lock))
+        Ok((folder, lock))
     }
 
     /// Takes room for some bytes, or for as many of them as there is room for.
