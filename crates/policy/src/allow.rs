@@ -34,7 +34,7 @@ impl Scene<'_> {
     /// Whether what cannot be read may not run.
     pub(crate) fn must_read(&self) -> bool {
         let all = self.policy.allowlist.allows_everything() || self.granted.is_some();
-        !all || self.policy.rules.restrict()
+        !all || self.policy.looks_inside()
     }
 
     /// Why the command may run, or why not, as far as it has to be allowed.
@@ -85,7 +85,7 @@ impl Scene<'_> {
         if self.is_sifted(name) && words.len() > MOST_SUFFIXES {
             return Err(format!("more than {MOST_SUFFIXES} words after \"{name}\" are not looked through"));
         }
-        if self.policy.rules.restrict() {
+        if self.policy.looks_inside() {
             self.handed(words)?;
         }
         Ok(())

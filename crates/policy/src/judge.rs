@@ -1,12 +1,14 @@
 //! The verdict.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use runward_model::{Argv, Decision, Judged, Verdict};
 
+use crate::rego::Budget;
 use crate::script::{Fact, Word};
 use crate::weigh::{Scene, Weighed};
-use crate::{Allowlist, EnvironmentRules, Reading, Rules, SearchPath};
+use crate::{Allowlist, EnvironmentRules, Held, Reading, Rego, Rules, SearchPath, Trace};
 
 /// The rules that an operator set.
 #[derive(Clone, Debug)]
@@ -15,12 +17,45 @@ pub struct Policy {
     pub(crate) path: SearchPath,
     pub(crate) rules: Rules,
     pub(crate) environment: EnvironmentRules,
+    pub(crate) rego: Option<Rego>,
+}
+
+/// What else the policy may want to know about a request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asker<'a> {
+    /// The way in: the name of the tool or endpoint.
+    pub door: &'a str,
+    /// What the program at the other end calls itself.
+    pub client: Option<&'a str>,
+    /// Variables that the caller gives.
+    pub env: &'a [(String, String)],
+    /// Whether the command gets a terminal.
+    pub tty: bool,
+    /// The file that will be executed, where one is.
+    pub held: Option<&'a Held>,
+}
+
+/// One piece of work while it is being judged.
+#[derive(Debug, Default)]
+pub(crate) struct Case<'a> {
+    pub(crate) asker: Asker<'a>,
+    /// Every command of the script, if it is one.
+    pub(crate) shell: Vec<Vec<String>>,
+    pub(crate) budget: Budget,
+    /// Where to write down how the rules in Rego decided.
+    pub(crate) traces: Option<RefCell<Vec<Trace>>>,
 }
 
 impl Policy {
     /// Judges by this list, with names looked up on this path.
     pub fn new(allowlist: Allowlist, path: SearchPath) -> Self {
-        Policy { allowlist, path, rules: Rules::default(), environment: EnvironmentRules::default() }
+        Policy {
+            allowlist,
+            path,
+            rules: Rules::default(),
+            environment: EnvironmentRules::default(),
+            rego: None,
+        }
     }
 
     /// The same with these rules beyond the list.
@@ -36,6 +71,17 @@ impl Policy {
         Policy { environment, ..self }
     }
 
+    /// The same where these rules have to allow every command; everything else can only allow less.
+    #[must_use]
+    pub fn with_rego(self, rego: Rego) -> Self {
+        Policy { rego: Some(rego), ..self }
+    }
+
+    /// The rules in Rego.
+    pub fn rego(&self) -> Option<&Rego> {
+        self.rego.as_ref()
+    }
+
     /// Where names are looked up.
     pub fn path(&self) -> &SearchPath {
         &self.path
@@ -43,51 +89,86 @@ impl Policy {
 
     /// Whether any rule can stop a command; if none can, `*` allows even what cannot be read.
     pub fn restricts(&self) -> bool {
-        !self.allowlist.allows_everything() || self.rules.restrict()
+        !self.allowlist.allows_everything() || self.looks_inside()
+    }
+
+    /// Whether every command has to be read, wherever it stands.
+    pub(crate) fn looks_inside(&self) -> bool {
+        self.rules.restrict() || self.rego.is_some()
     }
 
     /// Whether any layer allows anything.
     pub fn allows_something(&self) -> bool {
         let allows = |rule: &crate::PrefixRule| rule.decision() == Decision::Allow;
-        !self.allowlist.entries().is_empty() || self.rules.prefixes.iter().any(allows)
+        self.rego.is_some() || !self.allowlist.entries().is_empty() || self.rules.prefixes.iter().any(allows)
     }
 
     /// Says of every command in the work whether it may run from `cwd`, and why.
     pub fn judge(&self, reading: &Reading, cwd: &Path) -> Verdict {
+        self.judge_for(reading, cwd, Asker::default())
+    }
+
+    /// The same, with everything that is known of who asks.
+    pub fn judge_for(&self, reading: &Reading, cwd: &Path, asker: Asker<'_>) -> Verdict {
+        self.judge_case(reading, cwd, Case { asker, ..Case::default() }).0
+    }
+
+    /// The same, and how the rules in Rego decided about each command.
+    pub fn judge_traced(&self, reading: &Reading, cwd: &Path, asker: Asker<'_>) -> (Verdict, Vec<Trace>) {
+        self.judge_case(reading, cwd, Case { asker, traces: Some(RefCell::default()), ..Case::default() })
+    }
+
+    fn judge_case(&self, reading: &Reading, cwd: &Path, mut case: Case<'_>) -> (Verdict, Vec<Trace>) {
         let verdict = match reading {
-            Reading::Plain(argv) => self.judge_argv(argv, cwd),
+            Reading::Plain(argv) => self.judge_argv(argv, cwd, &case),
             Reading::Script(script) => match script.facts() {
-                Ok(facts) => self.judge_facts(facts, cwd),
+                Ok(facts) => {
+                    case.shell = commands(facts);
+                    self.judge_facts(facts, cwd, &case)
+                }
                 Err(why) => self.judge_unreadable(why),
             },
         };
+        (self.unless_nothing_is_allowed(verdict), case.traces.map(RefCell::into_inner).unwrap_or_default())
+    }
+
+    fn unless_nothing_is_allowed(&self, verdict: Verdict) -> Verdict {
         if verdict.decision == Decision::Deny || self.allows_something() {
             return verdict;
         }
-        let reason = "nothing is allowed; set ALLOWED_COMMANDS to change this".to_owned();
+        let reason =
+            "nothing is allowed yet; set ALLOWED_COMMANDS to the commands that may run, such as ls,cat, or \
+                      POLICY_DIR to a directory of rules in Rego"
+                .to_owned();
         let rule = Some(format!("no command is allowed ({})", self.allowlist.place_of("")));
         Verdict { decision: Decision::Deny, reason, rule, suggest: None, commands: verdict.commands }
     }
 
     /// What a caller can do about work that cannot be judged.
     pub(crate) fn advice(&self) -> &'static str {
-        if self.rules.restrict() {
+        if self.rego.is_some() {
+            "write it out, because the policy judges every command and all of its words"
+        } else if self.rules.restrict() {
             "write it so that it can be read, because some commands are blocked here"
         } else {
             "write the command out, or set ALLOWED_COMMANDS=* to allow everything"
         }
     }
 
-    fn judge_argv(&self, argv: &Argv, cwd: &Path) -> Verdict {
+    fn judge_argv(&self, argv: &Argv, cwd: &Path, case: &Case<'_>) -> Verdict {
         let words: Vec<Word> = std::iter::once(&argv.file).chain(&argv.args).map(Word::known).collect();
         let mut weighed = Vec::new();
-        Scene::direct(self, cwd).weigh(&words, &mut weighed);
+        Scene::direct(self, cwd, case).weigh(&words, &mut weighed);
         summed_up(weighed)
     }
 
-    fn judge_facts(&self, facts: &[Fact], cwd: &Path) -> Verdict {
+    fn judge_facts(&self, facts: &[Fact], cwd: &Path, case: &Case<'_>) -> Verdict {
         let mut weighed = Vec::new();
-        Scene::direct(self, cwd).weigh_script(facts, &mut weighed);
+        Scene::direct(self, cwd, case).weigh_script(facts, &mut weighed);
+        if weighed.is_empty() && self.rego.is_some() {
+            let reason = "nothing in it is a command that the policy could judge".to_owned();
+            return Verdict { reason, ..Verdict::default() };
+        }
         summed_up(weighed)
     }
 
@@ -100,6 +181,14 @@ impl Policy {
         let reason = format!("the script cannot be judged: {why}; {}", self.advice());
         Verdict { reason, ..Verdict::default() }
     }
+}
+
+fn commands(facts: &[Fact]) -> Vec<Vec<String>> {
+    let words = |fact: &Fact| match fact {
+        Fact::Command(words) => Some(words.iter().map(Word::shown).collect()),
+        _ => None,
+    };
+    facts.iter().filter_map(words).collect()
 }
 
 /// The strictest decision, with the reason of the first command that it fell on.

@@ -40,6 +40,11 @@ impl Survey {
         self.numbers.contains(name) && !self.texts.contains(name)
     }
 
+    /// Every variable that is given a value.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &String> {
+        self.numbers.iter().chain(&self.texts)
+    }
+
     fn command(&mut self, words: &[Word]) {
         self.moves |= words.iter().any(|word| matches!(word.text(), Some("cd" | "pushd" | "popd")));
         // A word near the front may be the command of a wrapper; what it would set is noted wherever it stands.

@@ -7,7 +7,7 @@ use runward_model::{Decision, Judged};
 use crate::allow::{Denial, Grant};
 use crate::allowlist::against;
 use crate::builtins::is_builtin;
-use crate::judge::Policy;
+use crate::judge::{Case, Policy};
 use crate::rules::{Program, Ruling};
 use crate::script::{Fact, Word};
 use crate::survey::Survey;
@@ -34,6 +34,15 @@ pub(crate) struct Scene<'a> {
     pub(crate) granted: Option<&'a str>,
     sifting: Sifting,
     pub(crate) depth: usize,
+    pub(crate) case: &'a Case<'a>,
+    /// Variables that the script and wrappers around it set.
+    pub(crate) set: Option<&'a Setting<'a>>,
+}
+
+/// Variables that a script or a wrapper sets, and those that are set around it.
+pub(crate) struct Setting<'a> {
+    pub(crate) names: &'a [String],
+    pub(crate) outer: Option<&'a Setting<'a>>,
 }
 
 /// Whether a command was found by looking at every word of another one. What is inside such a command is looked at by
@@ -58,15 +67,18 @@ pub(crate) struct Weighed {
 
 impl<'a> Scene<'a> {
     /// A program that is executed without a shell.
-    pub(crate) fn direct(policy: &'a Policy, cwd: &'a Path) -> Self {
-        Scene { policy, cwd: Some(cwd), survey: None, granted: None, sifting: Sifting::No, depth: 0 }
+    pub(crate) fn direct(policy: &'a Policy, cwd: &'a Path, case: &'a Case<'a>) -> Self {
+        let sifting = Sifting::No;
+        Scene { policy, cwd: Some(cwd), survey: None, granted: None, sifting, depth: 0, case, set: None }
     }
 
     /// Judges everything that a script does.
     pub(crate) fn weigh_script(&self, facts: &[Fact], weighed: &mut Vec<Weighed>) {
         let survey = Survey::of(facts);
         let cwd = self.cwd.filter(|_| !survey.moves);
-        let scene = Scene { cwd, survey: Some(&survey), ..*self };
+        let names: Vec<String> = survey.variables().cloned().collect();
+        let set = Setting { names: &names, outer: self.set };
+        let scene = Scene { cwd, survey: Some(&survey), set: Some(&set), ..*self };
         for fact in facts {
             match fact {
                 Fact::Command(words) => scene.weigh(words, weighed),
@@ -81,13 +93,15 @@ impl<'a> Scene<'a> {
     pub(crate) fn weigh(&self, words: &[Word], weighed: &mut Vec<Weighed>) {
         let name = words.first().and_then(Word::text).unwrap_or_default();
         let program = self.program(name);
-        weighed.push(self.strictest(words, program, self.allowed(words)));
+        let found = self.strictest(words, program, self.allowed(words));
+        weighed.push(self.narrowed_by_rego(words, found));
         if self.depth >= DEEPEST {
             return;
         }
         // What is inside is worth naming even where everything is allowed, as far as it can be read.
         for enclosed in &self.enclosed(words).unwrap_or_default() {
-            self.inside(enclosed).weigh_enclosed(enclosed, weighed);
+            let set = Setting { names: &enclosed.variables, outer: self.set };
+            Scene { set: Some(&set), ..self.inside(enclosed) }.weigh_enclosed(enclosed, weighed);
         }
         if self.sifting == Sifting::No && self.is_sifted(name) {
             self.weigh_suffixes(name, words, weighed);
@@ -176,6 +190,29 @@ impl<'a> Scene<'a> {
         };
         let Ruling { decision, reason, rule } = ruling;
         Weighed { judged: Judged { words: shown, program, decision, reason, rule }, suggest }
+    }
+
+    /// The same once the rules in Rego have been asked, unless it is denied anyway.
+    fn narrowed_by_rego(&self, words: &[Word], found: Weighed) -> Weighed {
+        if self.policy.rego.is_none() {
+            return found;
+        }
+        let Weighed { judged, .. } = found;
+        let open = judged.decision != Decision::Deny || self.case.traces.is_some();
+        let ruling = open.then(|| self.ruling_by_rego(words, judged.program.as_deref())).flatten();
+        let stricter =
+            |ruling: &Ruling| ruling.decision > judged.decision || judged.decision == Decision::Allow;
+        let judged = match ruling.filter(stricter) {
+            Some(Ruling { decision, reason, rule }) => Judged { decision, reason, rule, ..judged },
+            None => judged,
+        };
+        // A rule of another layer would not make the rules in Rego allow it.
+        Weighed { judged, suggest: None }
+    }
+
+    /// Whether it was found by looking at every word of another command.
+    pub(crate) fn is_guessed(&self) -> bool {
+        self.sifting != Sifting::No
     }
 
     fn objection_by_rule(&self, words: &[Word], file: Option<&Path>) -> Option<Ruling> {

@@ -16,6 +16,7 @@ mod layers;
 mod oracle;
 mod places;
 mod reasons;
+mod rego;
 mod scripts;
 
 use std::ffi::OsString;
