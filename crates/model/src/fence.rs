@@ -126,10 +126,24 @@ pub struct Fence {
     pub protected: Vec<CString>,
     /// What it may not even read, there or not.
     pub hidden: Vec<CString>,
+    /// What it can read although everything around it is private.
+    pub shown: Vec<CString>,
     /// A directory to be made for its temporary files, where there is no namespace for a private `/tmp`.
     pub temporary: Option<CString>,
     /// How long its sandbox is kept for the next command like it.
     pub keep: Duration,
+    /// Where it runs.
+    pub directory: CString,
+    /// Where something stands in the place of what is missing and must stay so; the runner knows.
+    pub placeholders: Vec<CString>,
+}
+
+impl Fence {
+    /// What all commands in one sandbox have in common.
+    #[must_use]
+    pub fn kind(&self) -> Self {
+        Fence { directory: CString::default(), placeholders: Vec::new(), temporary: None, ..self.clone() }
+    }
 }
 
 /// Something that a profile promises. Not every tier can keep it.

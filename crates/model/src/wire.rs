@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-use crate::{Containment, Ending, LimitHit, Limits, SessionId, Signal, Usage};
+use crate::{Abilities, Containment, Ending, Fence, LimitHit, Limits, SessionId, Signal, Usage};
 
 /// No frame is longer than this. The kernel's own limit on arguments and environment is far below it.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
@@ -69,6 +69,8 @@ pub enum Report {
         containment: Containment,
         /// The directory of the runner's control group, so that a server can end its trees should the runner be killed.
         cgroup: Option<String>,
+        /// What commands can be confined by on this host.
+        abilities: Abilities,
     },
     /// The session's first process executes its program.
     Started {
@@ -141,6 +143,8 @@ pub enum Step {
     Cwd,
     /// Putting the descriptors in place.
     Stdio,
+    /// Confining it.
+    Confine,
     /// Executing the program.
     Exec,
 }
@@ -154,6 +158,7 @@ pub struct Launch {
     envc: u32,
     limits: Limits,
     on_terminal: bool,
+    fence: Option<Box<Fence>>,
 }
 
 impl Launch {
@@ -164,7 +169,8 @@ impl Launch {
         env: impl IntoIterator<Item = &'a [u8]>,
     ) -> Result<Self, WireError> {
         let strings = Vec::with_capacity(4096);
-        let mut launch = Launch { strings, argc: 0, envc: 0, limits: Limits::default(), on_terminal: false };
+        let limits = Limits::default();
+        let mut launch = Launch { strings, argc: 0, envc: 0, limits, on_terminal: false, fence: None };
         launch.push(program)?;
         for arg in argv {
             launch.push(arg)?;
@@ -187,6 +193,17 @@ impl Launch {
     #[must_use]
     pub fn on_terminal(self) -> Self {
         Launch { on_terminal: true, ..self }
+    }
+
+    /// The same, confined.
+    #[must_use]
+    pub fn fenced(self, fence: Option<Fence>) -> Self {
+        Launch { fence: fence.map(Box::new), ..self }
+    }
+
+    /// What it is confined to, if it is.
+    pub fn fence(&self) -> Option<&Fence> {
+        self.fence.as_deref()
     }
 
     /// How much it may use.

@@ -40,6 +40,7 @@ fn describe(step: Step) -> &'static str {
         Step::Clone => "no process for the command",
         Step::Cwd => "its directory cannot be entered",
         Step::Stdio => "its descriptors cannot be put in place",
+        Step::Confine => "it cannot be confined",
         Step::Exec => "it cannot be executed",
     }
 }

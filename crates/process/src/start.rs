@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runward_model::wire::{Launch, Order, Report, Step};
-use runward_model::{Containment, SessionId, Size};
+use runward_model::{Abilities, Containment, SessionId, Size};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 use tokio::net::UnixStream;
@@ -62,8 +62,23 @@ pub struct Spawner {
 struct Runner {
     orders: Orders,
     containment: Containment,
+    abilities: Arc<Abilities>,
     task: JoinHandle<()>,
     process: std::process::Child,
+}
+
+/// What is needed of a runner to start a session.
+struct Usable {
+    orders: Orders,
+    containment: Containment,
+    abilities: Arc<Abilities>,
+}
+
+impl Runner {
+    fn usable(&self) -> Usable {
+        let (containment, abilities) = (self.containment, self.abilities.clone());
+        Usable { orders: self.orders.clone(), containment, abilities }
+    }
 }
 
 impl Spawner {
@@ -74,7 +89,9 @@ impl Spawner {
 
     /// Starts a session in the open directory `cwd`.
     pub async fn spawn(&self, launch: Launch, cwd: OwnedFd, stdio: Stdio) -> Result<Child, Error> {
-        let (orders, containment) = self.orders().await?;
+        let Usable { orders, containment, .. } = self.usable().await?;
+        let enclosed = launch.fence().is_some_and(|fence| fence.tier.has_namespaces());
+        let containment = if enclosed { Containment::Namespace } else { containment };
         let session = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
         let (near, far) = ends(stdio).map_err(Error::Pipes)?;
         let launch = if near.terminal.is_some() { launch.on_terminal() } else { launch };
@@ -132,17 +149,22 @@ impl Spawner {
         let _ = process.wait();
     }
 
-    async fn orders(&self) -> Result<(Orders, Containment), Error> {
+    /// What commands can be confined by on this host; starts the runner should it not run yet.
+    pub async fn abilities(&self) -> Result<Arc<Abilities>, Error> {
+        Ok(self.usable().await?.abilities)
+    }
+
+    async fn usable(&self) -> Result<Usable, Error> {
         let mut runner = self.runner.lock().await;
         if let Some(running) = runner.as_ref().filter(|running| running.orders.is_open()) {
-            return Ok((running.orders.clone(), running.containment));
+            return Ok(running.usable());
         }
         if let Some(mut lost) = runner.take() {
             let _ = lost.process.try_wait();
         }
         let started = tokio::time::timeout(STUCK, start(&self.program)).await;
         let started = started.map_err(|_| Error::RunnerStuck)?.map_err(Error::Runner)?;
-        let usable = (started.orders.clone(), started.containment);
+        let usable = started.usable();
         *runner = Some(started);
         Ok(usable)
     }
@@ -192,12 +214,12 @@ async fn start(program: &RunnerProgram) -> io::Result<Runner> {
         .spawn()?;
     let (orders, mut link) =
         link(UnixStream::from_std(near)?, i32::try_from(process.id()).ok().and_then(Pid::from_raw));
-    let Report::Ready { containment, cgroup } = link.ready().await? else {
+    let Report::Ready { containment, cgroup, abilities } = link.ready().await? else {
         return Err(io::Error::other("the runner's first report is not its readiness"));
     };
-    tracing::debug!(?containment, "runner started");
+    tracing::debug!(?containment, ?abilities, "runner started");
     let task = tokio::spawn(run_and_clean_up(link, cgroup));
-    Ok(Runner { orders, containment, task, process })
+    Ok(Runner { orders, containment, abilities: abilities.into(), task, process })
 }
 
 /// Should the runner be killed, its control group still names everything that it started.

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use runward_model::Limits;
-use runward_model::wire::{Parts, SpawnFd, Step};
+use runward_model::wire::{Launch, Parts, SpawnFd, Step};
+use runward_sandbox::Restrictions;
 
 use crate::{clone_vm, rlimits, signals};
 
@@ -57,6 +58,7 @@ struct Child {
     /// Control groups of the older kind to join.
     joins: Vec<RawFd>,
     rlimits: Vec<(u32, libc::rlimit)>,
+    restrictions: Option<*const Restrictions>,
     /// Written by the child, read by the runner once the child is gone.
     failure: Option<Failure>,
 }
@@ -70,6 +72,17 @@ pub(crate) struct Bounds<'a> {
     pub(crate) joins: Vec<BorrowedFd<'a>>,
     /// What no group holds it to.
     pub(crate) limits: Limits,
+    /// What it takes on before it executes.
+    pub(crate) restrictions: Option<&'a Restrictions>,
+}
+
+/// What a command that is confined without a sandbox takes on.
+pub(crate) fn restrictions_of(launch: &Launch) -> Result<Option<Restrictions>, Failure> {
+    let Some(fence) = launch.fence() else { return Ok(None) };
+    match Restrictions::alone(fence) {
+        Ok(restrictions) => Ok(Some(restrictions)),
+        Err(error) => Err(Failure::of(Step::Confine, &error)),
+    }
 }
 
 /// Executes `parts` in a new process and returns its id once the program runs.
@@ -90,6 +103,7 @@ pub(crate) fn spawn(
         on_terminal: parts.on_terminal,
         joins: bounds.joins.iter().map(AsRawFd::as_raw_fd).collect(),
         rlimits: rlimits::of(&bounds.limits),
+        restrictions: bounds.restrictions.map(std::ptr::from_ref),
         failure: None,
     };
     // SAFETY: `start` runs on a stack of its own with `child`, which outlives it: CLONE_VFORK suspends this thread
@@ -152,8 +166,13 @@ fn become_program(child: &Child) -> Failure {
                 return Failure::last(Step::Limit);
             }
         }
-        // Confinement belongs here, after everything that it might forbid.
         signals::reset_in_child();
+        // After everything that it might forbid. `spawn` borrows the restrictions for as long as this runs.
+        if let Some(restrictions) = child.restrictions
+            && let Err(error) = (*restrictions).take_on()
+        {
+            return Failure::of(Step::Confine, &error);
+        }
         libc::execve(child.program, child.argv.as_ptr(), child.envp.as_ptr());
         Failure::last(Step::Exec)
     }

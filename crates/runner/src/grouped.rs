@@ -1,15 +1,16 @@
 //! Sessions held by control groups.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use runward_model::wire::{Launch, Report, Step};
-use runward_model::{Containment, SessionId, Signal};
+use runward_model::{Abilities, Containment, LimitHit, Limits, SessionId, Signal};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cgroup::{Cgroups, Slot};
 use crate::channel::Channel;
-use crate::clone::{self, Bounds, Failure, Stack};
+use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
 use crate::meter::Meter;
 use crate::reap::Ended;
 use crate::rlimits;
@@ -22,6 +23,38 @@ pub(crate) struct Grouped {
     stack: Stack,
     /// Last: dropped after everything else, it ends whatever is left.
     cgroups: Cgroups,
+}
+
+/// A group that a whole sandbox shares, to be held to limits.
+pub(crate) struct Group {
+    slot: Slot,
+    meter: Meter,
+    /// The limits that no controller takes.
+    pub(crate) left: Limits,
+}
+
+impl Group {
+    /// What the first process is born into.
+    pub(crate) fn directory(&self) -> BorrowedFd<'_> {
+        self.slot.directory()
+    }
+
+    /// In the first process: joins groups that nobody is born into.
+    pub(crate) fn join(&self) {
+        for door in self.meter.doors() {
+            let _ = rustix::io::write(door, b"0");
+        }
+    }
+
+    /// The limit that was hit, if any.
+    pub(crate) fn hit(&self) -> Option<LimitHit> {
+        self.meter.hit()
+    }
+
+    /// Removes it; nobody is in it any more.
+    pub(crate) fn retire(self) {
+        self.slot.retire();
+    }
 }
 
 struct Session {
@@ -71,7 +104,7 @@ impl Grouped {
 impl Announced for Grouped {
     fn ready(&self) -> Report {
         let cgroup = self.cgroups.base().to_str().map(str::to_owned);
-        Report::Ready { containment: Containment::Cgroup, cgroup }
+        Report::Ready { containment: Containment::Cgroup, cgroup, abilities: Abilities::default() }
     }
 
     fn is_out_of_sight(&self) -> bool {
@@ -90,7 +123,9 @@ impl Hold for Grouped {
         let slot = self.cgroups.take().map_err(|error| Failure::of(Step::Contain, &error))?;
         let (meter, limits) =
             self.cgroups.limit(&slot, *launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
-        let bounds = Bounds { cgroup: Some(slot.directory()), joins: meter.doors(), limits };
+        let restrictions = restrictions_of(launch)?;
+        let cgroup = Some(slot.directory());
+        let bounds = Bounds { cgroup, joins: meter.doors(), limits, restrictions: restrictions.as_ref() };
         let started = clone::spawn(&parts, &fds, &bounds, &mut self.stack);
         self.sessions.insert(session, Session { slot, meter, stage: Stage::Running });
         match started {
@@ -103,6 +138,18 @@ impl Hold for Grouped {
                 Err(failure)
             }
         }
+    }
+
+    fn group(&mut self, limits: Limits) -> io::Result<Option<Group>> {
+        if limits.memory.is_none() && limits.processes.is_none() {
+            return Ok(None);
+        }
+        let slot = self.cgroups.take()?;
+        // The warden is a process as well.
+        let limits = Limits { processes: limits.processes.map(|count| count + 1), ..limits };
+        let (meter, mut left) = self.cgroups.limit(&slot, limits)?;
+        left.processes = left.processes.map(|count| count - 1);
+        Ok(Some(Group { slot, meter, left }))
     }
 
     fn signal(&mut self, session: SessionId, signal: Signal) {

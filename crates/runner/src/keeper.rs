@@ -12,7 +12,7 @@ use runward_model::{SessionId, Signal};
 use rustix::event::PollFd;
 
 use crate::channel::Channel;
-use crate::clone::{self, Bounds, Failure, Stack};
+use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
 use crate::procfs;
 use crate::reap::{self, Children, Ended};
 use crate::rlimits;
@@ -46,7 +46,9 @@ impl Keeper {
     pub(crate) fn begin(session: SessionId, launch: &Launch, fds: &[OwnedFd], channel: &Channel) -> Self {
         let started =
             launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL }).and_then(|parts| {
-                let bounds = Bounds { limits: *launch.limits(), ..Bounds::default() };
+                let restrictions = restrictions_of(launch)?;
+                let (limits, restrictions) = (*launch.limits(), restrictions.as_ref());
+                let bounds = Bounds { limits, restrictions, ..Bounds::default() };
                 clone::spawn(&parts, fds, &bounds, &mut Stack::new())
             });
         let keeper =

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use runward_model::wire::{self, Launch, Order, Report, Step};
-use runward_model::{Containment, Ending, SessionId, Signal, Usage};
+use runward_model::{Abilities, Containment, Ending, SessionId, Signal, Usage};
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
 use rustix::process::{Pid, kill_process};
@@ -72,7 +72,7 @@ fn keep(
     fds: &[OwnedFd],
     far: OwnedFd,
 ) -> io::Result<()> {
-    let channel = Channel::new(far);
+    let mut channel = Channel::new(far);
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))?;
     let children = ChildSignal::take_over()?;
     if let Some(namespace) = namespace
@@ -82,9 +82,9 @@ fn keep(
         channel.report(&Report::Failed { session, step: Step::Contain, errno });
         return Err(error);
     }
-    let keeper = Keeper::begin(session, launch, fds, &channel);
+    let mut keeper = Keeper::begin(session, launch, fds, &channel);
     close_spawn_fds(fds);
-    serve::serve(channel, &children, keeper)
+    serve::serve(&mut channel, &children, &mut keeper)
 }
 
 /// The keeper must not hold its session's outputs open.
@@ -141,7 +141,7 @@ impl Kept {
 impl Announced for Keepers {
     fn ready(&self) -> Report {
         let containment = if self.namespace.is_some() { Containment::Namespace } else { Containment::Keeper };
-        Report::Ready { containment, cgroup: None }
+        Report::Ready { containment, cgroup: None, abilities: Abilities::default() }
     }
 
     fn is_out_of_sight(&self) -> bool {

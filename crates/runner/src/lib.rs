@@ -27,6 +27,7 @@ mod cgroup;
 mod channel;
 mod clone;
 mod clone_vm;
+mod confining;
 mod grouped;
 mod guardian;
 mod keeper;
@@ -36,8 +37,11 @@ mod namespace;
 mod procfs;
 mod reap;
 mod rlimits;
+mod sandbox;
+mod sandboxes;
 mod serve;
 mod signals;
+mod warden;
 
 use std::process::ExitCode;
 

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use runward_model::wire::{Launch, Order, Report};
-use runward_model::{Containment, SessionId, Signal};
+use runward_model::{Containment, Limits, SessionId, Signal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use crate::cgroup::Cgroups;
 use crate::channel::Channel;
 use crate::clone::Failure;
-use crate::grouped::Grouped;
+use crate::confining::Confining;
+use crate::grouped::{Group, Grouped};
 use crate::guardian::Guardian;
 use crate::keepers::Keepers;
 use crate::reap::{self, Children, Ended};
@@ -41,6 +43,14 @@ pub(crate) trait Hold {
     fn child_stopped(&mut self, _pid: i32) {}
     /// Everything reaped so far has been told; `alive` says whether this process has any child left.
     fn settled(&mut self, alive: bool, channel: &Channel);
+    /// When the loop should look again, should nothing happen before.
+    fn alarm(&self) -> Option<Duration> {
+        None
+    }
+    /// A group for a whole sandbox, where one is needed for these limits and can be had.
+    fn group(&mut self, _limits: Limits) -> io::Result<Option<Group>> {
+        Ok(None)
+    }
     /// What else the loop should wake for.
     fn watched(&self) -> Vec<PollFd<'_>>;
     /// Whether something is being ended right now.
@@ -57,15 +67,19 @@ pub(crate) fn run(wanted: Option<Containment>) -> io::Result<()> {
     rustix::process::chdir("/")?;
     rustix::process::set_child_subreaper(Pid::from_raw(1))?;
     let children = ChildSignal::take_over()?;
+    let (abilities, namespaces) = runward_sandbox::probe();
     if matches!(wanted, None | Some(Containment::Cgroup)) {
         match Cgroups::try_here() {
-            Ok(cgroups) => return announce_and_serve(channel, &children, Grouped::new(cgroups)),
+            Ok(cgroups) => {
+                let hold = Confining::new(Grouped::new(cgroups), abilities, namespaces);
+                return announce_and_serve(channel, &children, hold);
+            }
             Err(error) if wanted.is_some() => return Err(error),
             Err(_) => {}
         }
     }
     let keepers = Keepers::strongest(wanted)?;
-    announce_and_serve(channel, &children, keepers)
+    announce_and_serve(channel, &children, Confining::new(keepers, abilities, namespaces))
 }
 
 /// A [`Hold`] that a runner begins with.
@@ -76,7 +90,11 @@ pub(crate) trait Announced: Hold {
     fn is_out_of_sight(&self) -> bool;
 }
 
-fn announce_and_serve(channel: Channel, children: &ChildSignal, hold: impl Announced) -> io::Result<()> {
+fn announce_and_serve(
+    mut channel: Channel,
+    children: &ChildSignal,
+    mut hold: impl Announced,
+) -> io::Result<()> {
     // What one command is given is none of another's business. Inside a namespace commands do not see the runner,
     // and its keepers have to write files of their own that this would take from them.
     if !hold.is_out_of_sight() {
@@ -89,23 +107,26 @@ fn announce_and_serve(channel: Channel, children: &ChildSignal, hold: impl Annou
     };
     let _guardian = Guardian::post(&channel, cgroup)?;
     channel.report(&ready);
-    serve(channel, children, hold)
+    let served = serve(&mut channel, children, &mut hold);
+    // The guardian stays until everything is ended.
+    drop(hold);
+    served
 }
 
-/// Obeys until the channel ends or the hold is finished; then `hold` is dropped, which ends what is left.
-pub(crate) fn serve(mut channel: Channel, children: &ChildSignal, mut hold: impl Hold) -> io::Result<()> {
+/// Obeys until the channel ends or the hold is finished. Dropping the hold then ends what is left.
+pub(crate) fn serve(channel: &mut Channel, children: &ChildSignal, hold: &mut impl Hold) -> io::Result<()> {
     while !hold.is_finished() {
-        let (orders, changed) = wait(&channel, children, &hold)?;
+        let (orders, changed) = wait(channel, children, hold)?;
         if changed {
             children.clear();
-            reap_all(&mut hold, &channel);
+            reap_all(hold, channel);
         }
         if orders {
             if !channel.fill()? {
                 return Ok(());
             }
             while let Some((order, fds)) = channel.next()? {
-                obey(order, fds, &mut hold, &channel);
+                obey(order, fds, hold, channel);
             }
         }
     }
@@ -116,15 +137,21 @@ pub(crate) fn serve(mut channel: Channel, children: &ChildSignal, mut hold: impl
 fn wait(channel: &Channel, children: &ChildSignal, hold: &impl Hold) -> io::Result<(bool, bool)> {
     let mut fds = vec![PollFd::new(channel, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
     fds.extend(hold.watched());
-    let timeout = hold.is_closing().then_some(LOOK_AGAIN);
-    match poll(&mut fds, timeout.as_ref()) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+    let timeout = if hold.is_closing() { Some(LOOK_AGAIN) } else { hold.alarm().and_then(later) };
+    let rung = match poll(&mut fds, timeout.as_ref()) {
+        Ok(ready) => ready == 0,
+        Err(rustix::io::Errno::INTR) => false,
         Err(error) => return Err(error.into()),
-    }
+    };
     let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
     let orders = fds.first().is_some_and(ready);
-    let changed = hold.is_closing() || fds.iter().skip(1).any(ready);
+    let changed = rung || hold.is_closing() || fds.iter().skip(1).any(ready);
     Ok((orders, changed))
+}
+
+/// A moment later, so that whoever waits for a time finds it over.
+fn later(alarm: Duration) -> Option<Timespec> {
+    Timespec::try_from(alarm + Duration::from_millis(1)).ok()
 }
 
 fn reap_all(hold: &mut impl Hold, channel: &Channel) {

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use runward_model::{Fence, Network, Tier};
+use rustix::fs::FileType;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use crate::mounts::{self, Depth};
@@ -46,7 +47,7 @@ impl Enclosure {
     /// Makes the namespaces and everything in them. The caller was made with [`Namespaces::clone_flags`].
     pub fn build(fence: &Fence, namespaces: &Namespaces) -> io::Result<Self> {
         namespaces.enter(fence.network)?;
-        let writable = copies(&fence.writable)?;
+        let (writable, shown) = (copies(&fence.writable)?, copies(&fence.shown)?);
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::mount()?;
         let kept = kept_run(fence.network);
@@ -58,9 +59,12 @@ impl Enclosure {
             let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
             mount("proc", "/proc", "proc", flags, None)?;
         }
+        for (path, tree) in shown {
+            mounts::make_read_only(&tree, Depth::All)?;
+            show(path, tree)?;
+        }
         for (path, tree) in writable {
-            fs::create_dir_all(path)?;
-            mounts::attach(tree, path)?;
+            show(path, tree)?;
         }
         for place in [c"/dev", c"/run"] {
             mounts::make_read_only(mounts::open(place)?, Depth::One)?;
@@ -82,8 +86,8 @@ impl Enclosure {
     }
 
     /// Covers places that were made to keep something missing.
-    pub fn cover(&self, places: &[CString]) -> io::Result<()> {
-        places.iter().try_for_each(|place| self.private.cover(mounts::path(place)))
+    pub fn cover(&self, fence: &Fence) -> io::Result<()> {
+        fence.placeholders.iter().try_for_each(|place| self.private.cover(mounts::path(place)))
     }
 
     /// Makes it fit for the next command: nothing of the last one is left. All its processes are gone.
@@ -115,6 +119,20 @@ fn copies(writable: &[CString]) -> io::Result<Vec<(&Path, OwnedFd)>> {
     paths.sort_unstable();
     paths.dedup();
     paths.into_iter().map(|path| Ok((path, mounts::copy(path)?))).collect()
+}
+
+/// Puts a copy where it was; what leads there may have to be made again in a private directory.
+fn show(path: &Path, tree: OwnedFd) -> io::Result<()> {
+    if !path.exists() {
+        let directory = FileType::from_raw_mode(rustix::fs::fstat(&tree)?.st_mode) == FileType::Directory;
+        if directory {
+            fs::create_dir_all(path)?;
+        } else {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::File::create(path)?;
+        }
+    }
+    mounts::attach(tree, path)
 }
 
 /// Everything that can be written, as Landlock is told.

@@ -29,8 +29,8 @@ mod settings;
 
 pub use enclosure::Enclosure;
 pub use namespaces::Namespaces;
-pub use placeholders::Placeholders;
+pub use placeholders::{Placeholders, identity};
 pub use probe::probe;
 pub use promises::{remedy, unkept};
 pub use restrictions::Restrictions;
-pub use settings::{Fallback, Settings, Unconfinable};
+pub use settings::{Fallback, Scene, Settings, Unconfinable};

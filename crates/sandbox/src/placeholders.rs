@@ -6,7 +6,7 @@
 //! go removes it. Its time of change marks it, so that one that a crash left behind is known for what it is.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -111,6 +111,12 @@ impl Drop for Placeholders {
     }
 }
 
+/// What is at a path: device and file number, or nothing but a placeholder.
+pub fn identity(path: &CStr) -> Option<(u64, u64)> {
+    let found = rustix::fs::lstat(path).ok()?;
+    (found.st_mtime != MARK).then_some((found.st_dev, found.st_ino))
+}
+
 /// Whether `place` still is what is open.
 fn is_same(directory: &OwnedFd, place: &Path) -> bool {
     let (open, there) = (rustix::fs::fstat(directory), rustix::fs::lstat(place));
@@ -132,7 +138,10 @@ mod tests {
             writable: vec![text(root)],
             protected: protected.iter().map(|name| text(&root.join(name))).collect(),
             hidden: Vec::new(),
+            shown: Vec::new(),
             temporary: None,
+            directory: CString::default(),
+            placeholders: Vec::new(),
             keep: Duration::ZERO,
         }
     }

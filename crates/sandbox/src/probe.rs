@@ -75,12 +75,15 @@ fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
         writable: Vec::new(),
         protected: Vec::new(),
         hidden: vec![CString::from(c"/etc/hostname")],
+        shown: Vec::new(),
         temporary: None,
+        directory: CString::default(),
+        placeholders: Vec::new(),
         keep: Duration::ZERO,
     };
     let told = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
     let Some(namespaces) = namespaces else {
-        let restrictions = Restrictions::alone(&sample, None::<File>).map_err(told("Landlock"))?;
+        let restrictions = Restrictions::alone(&sample).map_err(told("Landlock"))?;
         restrictions.take_on().map_err(told("restrictions"))?;
         return forbidden_acts();
     };

@@ -37,8 +37,8 @@ impl Restrictions {
         Ok(Restrictions { rules, filter: Filter::new(Sockets::Usual) })
     }
 
-    /// For a command without namespaces: everything readable but what is hidden, `temporary` for its own files.
-    pub fn alone(fence: &Fence, temporary: Option<impl AsFd>) -> io::Result<Self> {
+    /// For a command without namespaces: everything readable but what is hidden and what everybody shares.
+    pub fn alone(fence: &Fence) -> io::Result<Self> {
         let rules = Ruleset::new()?;
         let hidden: Vec<_> = fence.hidden.iter().map(|path| crate::mounts::path(path)).collect();
         let guarded = GUARDED.iter().map(std::path::Path::new);
@@ -48,11 +48,11 @@ impl Restrictions {
                 rules.allow(open, Access::Read)?;
             }
         }
-        for path in &fence.writable {
-            rules.allow(mounts::open(path)?, Access::Change)?;
+        for path in &fence.shown {
+            rules.allow(mounts::open(path)?, Access::Read)?;
         }
-        if let Some(temporary) = temporary {
-            rules.allow(temporary, Access::Change)?;
+        for path in fence.writable.iter().chain(&fence.temporary) {
+            rules.allow(mounts::open(path)?, Access::Change)?;
         }
         for device in DEVICES {
             if let Ok(open) = rustix::fs::open(device, mounts::FIND, rustix::fs::Mode::empty()) {

@@ -47,6 +47,18 @@ const SYSTEM: [&str; 14] = [
     "/usr", "/var",
 ];
 
+/// Directories that everybody shares; a confined command has its own.
+const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
+
+/// What is to run, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The working directory, symbolic links resolved.
+    pub cwd: &'a Path,
+    /// The file to execute.
+    pub program: &'a Path,
+}
+
 /// What happens where this host cannot keep a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
@@ -106,12 +118,12 @@ fn list(promises: &[Promise]) -> String {
 }
 
 impl Settings {
-    /// What a command in `cwd` is confined to under `profile` with `network`; `None` when it is not.
+    /// What a command is confined to under `profile` with `network`; `None` when it is not.
     pub fn confine(
         &self,
         profile: Profile,
         network: Network,
-        cwd: &Path,
+        Scene { cwd, program }: Scene<'_>,
         abilities: &Abilities,
     ) -> Result<(Option<Fence>, Enforced), Unconfinable> {
         if profile == Profile::FullAccess {
@@ -133,11 +145,14 @@ impl Settings {
         let fence = Fence {
             tier: abilities.tier,
             network,
+            shown: texts(shown(&[cwd, program], &writable))?,
             protected: texts(self.protected(&writable))?,
             writable: texts(writable)?,
             hidden: texts(hidden)?,
             temporary: None,
             keep: self.keep,
+            directory: text(cwd.to_owned())?,
+            placeholders: Vec::new(),
         };
         Ok((Some(fence), enforced))
     }
@@ -172,14 +187,29 @@ impl Settings {
     }
 }
 
+/// What would be out of sight in a directory that everybody shares.
+fn shown(paths: &[&Path], writable: &[PathBuf]) -> Vec<PathBuf> {
+    let is_private = |path: &Path| PRIVATE.iter().any(|private| path.starts_with(private));
+    let mut shown: Vec<PathBuf> = Vec::new();
+    for path in paths.iter().filter(|path| is_private(path)) {
+        if !writable.iter().chain(&shown).any(|root| path.starts_with(root)) {
+            shown.push(path.into());
+        }
+    }
+    shown
+}
+
 /// Where a path leads; itself while it leads nowhere.
 fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn texts(paths: Vec<PathBuf>) -> Result<Vec<CString>, Unconfinable> {
-    let text = |path: PathBuf| CString::new(path.as_os_str().as_bytes()).map_err(|_| Unconfinable::Nul(path));
     paths.into_iter().map(text).collect()
+}
+
+fn text(path: PathBuf) -> Result<CString, Unconfinable> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Unconfinable::Nul(path))
 }
 
 #[cfg(test)]
@@ -202,8 +232,22 @@ mod tests {
         Abilities { tier, landlock: 7, obstacle: "EPERM".into() }
     }
 
+    fn scene(cwd: &str) -> Scene<'_> {
+        Scene { cwd: Path::new(cwd), program: Path::new("/bin/true") }
+    }
+
     fn confined(settings: &Settings, profile: Profile, cwd: &str) -> Fence {
-        settings.confine(profile, Network::Off, Path::new(cwd), &host(Tier::Full)).unwrap().0.unwrap()
+        settings.confine(profile, Network::Off, scene(cwd), &host(Tier::Full)).unwrap().0.unwrap()
+    }
+
+    #[test]
+    fn what_runs_among_temporary_files_is_shown() {
+        let scene = Scene { cwd: Path::new("/tmp/work"), program: Path::new("/var/tmp/tool") };
+        let ask = |profile| {
+            settings().confine(profile, Network::Off, scene, &host(Tier::Full)).unwrap().0.unwrap().shown
+        };
+        assert_eq!(ask(Profile::ReadOnly), [c"/tmp/work".to_owned(), c"/var/tmp/tool".to_owned()]);
+        assert_eq!(ask(Profile::WorkspaceWrite), [c"/var/tmp/tool".to_owned()]);
     }
 
     #[test]
@@ -228,9 +272,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_kept_is_refused_or_marked() {
-        let cwd = Path::new("/work");
         let ask = |settings: &Settings, tier| {
-            settings.confine(Profile::WorkspaceWrite, Network::Off, cwd, &host(tier))
+            settings.confine(Profile::WorkspaceWrite, Network::Off, scene("/work"), &host(tier))
         };
         let refused = ask(&settings(), Tier::Landlock).unwrap_err().to_string();
         assert!(
@@ -246,11 +289,10 @@ mod tests {
 
     #[test]
     fn a_directory_that_may_not_be_read_is_no_place_to_run() {
-        let cwd = Path::new("/nowhere/secret/keys");
-        let refused = settings()
-            .confine(Profile::ReadOnly, Network::Off, cwd, &host(Tier::Full))
-            .unwrap_err()
-            .to_string();
+        let cwd = scene("/nowhere/secret/keys");
+        let refused =
+            settings().confine(Profile::ReadOnly, Network::Off, cwd, &host(Tier::Full)).unwrap_err();
+        let refused = refused.to_string();
         assert!(refused.contains("sandbox.deny_read"), "{refused}");
     }
 }

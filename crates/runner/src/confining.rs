@@ -1,0 +1,135 @@
+//! Sessions that are confined, and those that are not, side by side.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use runward_model::wire::{Launch, Order, Report, Step};
+use runward_model::{Abilities, SessionId, Signal};
+use runward_sandbox::Namespaces;
+use rustix::event::PollFd;
+
+use crate::channel::Channel;
+use crate::clone::Failure;
+use crate::reap::Ended;
+use crate::sandbox::Needs;
+use crate::sandboxes::Sandboxes;
+use crate::serve::{Announced, Hold};
+
+/// Another hold, and sandboxes for what belongs in one.
+pub(crate) struct Confining<H> {
+    abilities: Abilities,
+    /// First: what it ends at last lies in groups of the other.
+    sandboxes: Sandboxes,
+    open: H,
+}
+
+impl<H> Confining<H> {
+    pub(crate) fn new(open: H, abilities: Abilities, namespaces: Option<Namespaces>) -> Self {
+        Confining { abilities, sandboxes: Sandboxes::new(namespaces), open }
+    }
+}
+
+impl<H: Hold> Confining<H> {
+    fn enclose(&mut self, session: SessionId, launch: &Launch, fds: &[OwnedFd]) -> Result<(), Failure> {
+        let Some(fence) = launch.fence() else {
+            return Err(Failure { step: Step::Confine, errno: libc::EINVAL });
+        };
+        let confined = |error| Failure::of(Step::Confine, &error);
+        let needs = Needs::of(fence, launch.limits());
+        if !self.sandboxes.has_idle(&needs) {
+            let group =
+                self.open.group(*launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
+            self.sandboxes.add(needs.clone(), group).map_err(confined)?;
+        }
+        self.sandboxes.run(session, &needs, launch.clone(), fds).map_err(confined)
+    }
+
+    fn order(&mut self, session: SessionId, order: &Order) -> bool {
+        let sandbox = self.sandboxes.of(session);
+        sandbox.map(|sandbox| sandbox.order(order, &[])).is_some()
+    }
+}
+
+impl<H: Announced> Announced for Confining<H> {
+    fn ready(&self) -> Report {
+        match self.open.ready() {
+            Report::Ready { containment, cgroup, .. } => {
+                Report::Ready { containment, cgroup, abilities: self.abilities.clone() }
+            }
+            other => other,
+        }
+    }
+
+    fn is_out_of_sight(&self) -> bool {
+        self.open.is_out_of_sight()
+    }
+}
+
+impl<H: Hold> Hold for Confining<H> {
+    fn spawn(
+        &mut self,
+        session: SessionId,
+        launch: &Launch,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Option<i32>, Failure> {
+        match launch.fence() {
+            Some(fence) if fence.tier.has_namespaces() => {
+                self.enclose(session, launch, &fds)?;
+                Ok(None)
+            }
+            _ => self.open.spawn(session, launch, fds),
+        }
+    }
+
+    fn signal(&mut self, session: SessionId, signal: Signal) {
+        if !self.order(session, &Order::Signal { session, signal }) {
+            self.open.signal(session, signal);
+        }
+    }
+
+    fn signal_group(&mut self, session: SessionId, signal: Signal) {
+        if !self.order(session, &Order::SignalGroup { session, signal }) {
+            self.open.signal_group(session, signal);
+        }
+    }
+
+    fn close(&mut self, session: SessionId, channel: &Channel) {
+        if !self.order(session, &Order::Close { session }) {
+            self.open.close(session, channel);
+        }
+    }
+
+    fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
+        if !self.sandboxes.warden_ended(ended.pid, channel) {
+            self.open.child_ended(ended, channel);
+        }
+        for group in self.sandboxes.left.drain(..) {
+            group.retire();
+        }
+    }
+
+    fn child_stopped(&mut self, pid: i32) {
+        self.open.child_stopped(pid);
+    }
+
+    fn settled(&mut self, alive: bool, channel: &Channel) {
+        self.sandboxes.settle(channel);
+        self.open.settled(alive, channel);
+    }
+
+    fn watched(&self) -> Vec<PollFd<'_>> {
+        self.open.watched().into_iter().chain(self.sandboxes.watched()).collect()
+    }
+
+    fn alarm(&self) -> Option<Duration> {
+        self.sandboxes.alarm()
+    }
+
+    fn is_closing(&self) -> bool {
+        self.open.is_closing()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.open.is_finished()
+    }
+}

@@ -1,0 +1,201 @@
+//! A warden: the first process of a sandbox, in which it runs one command after the other, never two at a time.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use runward_model::wire::{Launch, Order, Report, Step};
+use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
+use runward_sandbox::{Enclosure, Namespaces};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
+
+use crate::channel::Channel;
+use crate::clone::{self, Bounds, Failure, Stack};
+use crate::reap::Ended;
+use crate::rlimits;
+use crate::serve::{self, Hold, send_to_group};
+use crate::signals::ChildSignal;
+
+/// The life of a warden; it ends with its socket. Called in a fresh fork made with the namespaces' flags.
+pub(crate) fn live(fence: &Fence, namespaces: &Namespaces, socket: OwnedFd) -> io::Result<()> {
+    let mut channel = Channel::new(socket);
+    let children = ChildSignal::take_over()?;
+    let built = Enclosure::build(fence, namespaces);
+    let mut stack = Stack::new();
+    while let Some((session, launch, fds)) = next_spawn(&mut channel)? {
+        let enclosure = match &built {
+            Ok(enclosure) => enclosure,
+            Err(error) => {
+                let Failure { step, errno } = Failure::of(Step::Confine, error);
+                channel.report(&Report::Failed { session, step, errno });
+                return Ok(());
+            }
+        };
+        let mut inmate = Inmate::begin(session, enclosure, &launch, fds, &channel, &mut stack);
+        drop(launch);
+        serve::serve(&mut channel, &children, &mut inmate)?;
+        if !inmate.finished {
+            return Ok(());
+        }
+        enclosure.clean()?;
+        let (containment, abilities) = (Containment::Namespace, Abilities::default());
+        channel.report(&Report::Ready { containment, cgroup: None, abilities });
+    }
+    Ok(())
+}
+
+/// Waits for the next command; `None` when there will be none.
+fn next_spawn(channel: &mut Channel) -> io::Result<Option<(SessionId, Launch, Vec<OwnedFd>)>> {
+    loop {
+        while let Some((order, fds)) = channel.next()? {
+            if let Order::Spawn { session, launch } = order {
+                return Ok(Some((session, launch, fds)));
+            }
+        }
+        match poll(&mut [PollFd::new(channel, PollFlags::IN)], None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !channel.fill()? {
+            return Ok(None);
+        }
+    }
+}
+
+/// The one command in a sandbox: every process of the namespace but the warden is its own.
+struct Inmate {
+    session: SessionId,
+    first: Option<i32>,
+    exited: Option<Report>,
+    /// How many processes have been killed, once they are.
+    closing: Option<u32>,
+    finished: bool,
+}
+
+impl Inmate {
+    fn begin(
+        session: SessionId,
+        enclosure: &Enclosure,
+        launch: &Launch,
+        fds: Vec<OwnedFd>,
+        channel: &Channel,
+        stack: &mut Stack,
+    ) -> Self {
+        let started = start(enclosure, launch, fds, stack);
+        let finished = started.is_err();
+        let inmate = Inmate { session, first: started.ok(), exited: None, closing: None, finished };
+        channel.report(&match started {
+            Ok(pid) => Report::Started { session, pid },
+            Err(Failure { step, errno }) => Report::Failed { session, step, errno },
+        });
+        inmate
+    }
+
+    /// Every process of the namespace but this one.
+    fn send_to_all(&self, signal: Signal) {
+        if self.first.is_some() || self.closing.is_some() {
+            // SAFETY: sends signals; from the first process of a namespace they reach no process outside.
+            unsafe {
+                libc::kill(-1, signal.0);
+                libc::kill(-1, libc::SIGCONT);
+            }
+        }
+    }
+}
+
+fn start(
+    enclosure: &Enclosure,
+    launch: &Launch,
+    mut fds: Vec<OwnedFd>,
+    stack: &mut Stack,
+) -> Result<i32, Failure> {
+    let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
+    let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
+    let confined = |error: io::Error| Failure::of(Step::Confine, &error);
+    enclosure.cover(fence).map_err(confined)?;
+    if let [cwd, stdin, ..] = fds.as_mut_slice() {
+        *cwd = same_directory(cwd, fence).map_err(|error| Failure::of(Step::Cwd, &error))?;
+        if parts.on_terminal {
+            enclosure.admit_terminal(stdin).map_err(confined)?;
+        }
+    }
+    let restrictions = Some(enclosure.restrictions());
+    let bounds = Bounds { limits: *launch.limits(), restrictions, ..Bounds::default() };
+    clone::spawn(&parts, &fds, &bounds, stack)
+}
+
+/// The directory as it is seen in here. What was passed lies in the host's mounts, from which there is a way out.
+fn same_directory(passed: &OwnedFd, fence: &Fence) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let own = rustix::fs::open(fence.directory.as_c_str(), flags, Mode::empty())?;
+    let (there, here) = (rustix::fs::fstat(passed.as_fd())?, rustix::fs::fstat(&own)?);
+    if (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino) {
+        Ok(own)
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESTALE))
+    }
+}
+
+impl Hold for Inmate {
+    fn spawn(&mut self, _: SessionId, _: &Launch, _: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+        Err(Failure { step: Step::Clone, errno: libc::EBUSY })
+    }
+
+    fn signal(&mut self, _session: SessionId, signal: Signal) {
+        self.send_to_all(signal);
+    }
+
+    fn signal_group(&mut self, _session: SessionId, signal: Signal) {
+        if let Some(leader) = self.first {
+            send_to_group(leader, signal);
+        }
+    }
+
+    fn close(&mut self, _session: SessionId, _channel: &Channel) {
+        self.closing.get_or_insert(0);
+        self.send_to_all(Signal::KILL);
+    }
+
+    fn child_ended(&mut self, ended: &Ended, _channel: &Channel) {
+        if self.first == Some(ended.pid) {
+            self.first = None;
+            let (session, ending, usage) = (self.session, ended.ending, ended.usage);
+            let hit = rlimits::hit(ending);
+            self.exited = Some(Report::Exited { session, ending, usage, hit, alone: false });
+        } else if let Some(killed) = &mut self.closing {
+            *killed += 1;
+        }
+    }
+
+    fn settled(&mut self, alive: bool, channel: &Channel) {
+        if let Some(Report::Exited { session, ending, usage, hit, .. }) = self.exited.take() {
+            let alone = !alive && self.closing.is_none();
+            channel.report(&Report::Exited { session, ending, usage, hit, alone });
+            self.finished = alone;
+        }
+        if self.first.is_some() || self.finished {
+            return;
+        }
+        if alive {
+            if self.closing.is_some() {
+                self.send_to_all(Signal::KILL);
+            }
+            return;
+        }
+        let ended = self.closing.unwrap_or(0);
+        channel.report(&Report::Closed { session: self.session, ended, survivors: Vec::new() });
+        self.finished = true;
+    }
+
+    fn watched(&self) -> Vec<PollFd<'_>> {
+        Vec::new()
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.is_some()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
