@@ -1,0 +1,39 @@
+//! What would become of a request, and sessions by the names of their outputs.
+
+use std::path::PathBuf;
+
+use runward_model::{Decision, OutputId, Principal, Refusal, Request, Verdict};
+
+use crate::Engine;
+use crate::output::{Gone, Output};
+use crate::resolve::{self, Variables};
+use crate::session::Session;
+
+/// What would become of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspected {
+    /// What the policy says.
+    pub verdict: Verdict,
+    /// The file that would be executed, where there is one.
+    pub program: Option<PathBuf>,
+}
+
+impl Engine {
+    /// Judges a request with everything that belongs to it, and runs nothing. A program that may run and is not there
+    /// is a refusal.
+    pub fn inspect(&self, request: &Request) -> Result<Inspected, Refusal> {
+        let variables = Variables { given: &request.env, presets: request.presets };
+        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, &self.0.settings)?;
+        let verdict = resolve::judge(&resolved);
+        let program = match verdict.decision {
+            Decision::Allow => Some(resolve::program_of(&resolved)?),
+            Decision::Ask | Decision::Deny => resolved.program.ok(),
+        };
+        Ok(Inspected { verdict, program })
+    }
+
+    /// The session of this principal whose output has this name, without its leash, or why there is none.
+    pub fn session_of(&self, principal: &Principal, id: &OutputId) -> Result<Session, Gone> {
+        self.0.outputs.find(principal, id).map(Output::attach)
+    }
+}
