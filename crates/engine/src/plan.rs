@@ -108,7 +108,7 @@ pub(crate) struct Refused {
 fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, PathBuf), Refusal> {
     let variables = Variables { given: &request.env, presets: request.presets };
     let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
-    let verdict = resolve::judge(&resolved);
+    let verdict = resolve::judge_for(&resolved, request);
     match verdict.decision {
         Decision::Allow => {}
         Decision::Ask => return Err(Refusal::Denied(unapproved(verdict))),

@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runward_model::{Argv, Refusal, Verdict, Work};
-use runward_policy::{Policy, Reading, SearchPath};
+use runward_model::{Argv, Decision, Refusal, Request, Stdio, Verdict, Work};
+use runward_policy::{Asker, Held, Policy, Reading, SearchPath, Trace};
 use rustix::fs::{Access, AtFlags};
 
-use crate::Settings;
 use crate::cwd::{self, Cwd};
 use crate::shell;
+use crate::{Engine, Settings};
 
 /// What would run.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Resolved {
     pub(crate) reading: Reading,
     /// The file to execute; judged first, so that a refusal speaks of the rule and not of the file.
     pub(crate) program: Result<PathBuf, Refusal>,
+    /// The same, open since before it was hashed, where the policy may want to know its hash.
+    pub(crate) held: Option<Held>,
     /// Its arguments, its name first.
     pub(crate) argv: Vec<String>,
     /// Where.
@@ -63,13 +65,57 @@ pub(crate) fn resolve(
         Some(shell) => shell.reads(work).and_then(|()| find(&shell.file, &cwd.path, policy.path())),
         None => find(argv.first().ok_or(Refusal::Empty)?, &cwd.path, policy.path()),
     };
+    let (program, held) = match program {
+        Ok(program) if shell.is_none() && policy.rego().is_some() => hold(program),
+        program => (program, None),
+    };
     let env = environment(settings, shell.is_some(), variables, &cwd.path);
-    Ok(Resolved { policy, reading, program, argv, cwd, env })
+    Ok(Resolved { policy, reading, program, held, argv, cwd, env })
 }
 
 /// What the policy says of exactly what would run.
 pub(crate) fn judge(resolved: &Resolved) -> Verdict {
-    resolved.policy.judge(&resolved.reading, &resolved.cwd.path)
+    let asker = Asker { held: resolved.held.as_ref(), ..Asker::default() };
+    resolved.policy.judge_for(&resolved.reading, &resolved.cwd.path, asker)
+}
+
+/// The same for whoever asks.
+pub(crate) fn judge_for(resolved: &Resolved, request: &Request) -> Verdict {
+    let asker = Asker {
+        door: request.caller.door.0,
+        client: request.caller.client.as_ref().map(|client| client.name.as_str()),
+        env: &request.env,
+        tty: matches!(request.stdio, Stdio::Terminal(_)),
+        held: resolved.held.as_ref(),
+    };
+    resolved.policy.judge_for(&resolved.reading, &resolved.cwd.path, asker)
+}
+
+impl Engine {
+    /// Judges and runs nothing, and says how rules in Rego decided about each command.
+    pub fn explain(&self, work: &Work, cwd: Option<&Path>) -> Result<(Verdict, Vec<Trace>), Refusal> {
+        let resolved = resolve(work, cwd, Variables::default(), &self.0.settings)?;
+        let asker = Asker { door: "check", held: resolved.held.as_ref(), ..Asker::default() };
+        let (verdict, traces) = resolved.policy.judge_traced(&resolved.reading, &resolved.cwd.path, asker);
+        if verdict.decision == Decision::Allow {
+            program_of(&resolved)?;
+        }
+        Ok((verdict, traces))
+    }
+
+    /// Why the policy denies everything, if it is broken.
+    pub fn policy_fault(&self) -> Option<String> {
+        let policy = self.0.settings.policy.current();
+        policy.rego().and_then(|rego| rego.fault().map(str::to_owned))
+    }
+}
+
+/// Opens what will be executed. What cannot be held on to is not executed.
+fn hold(program: PathBuf) -> (Result<PathBuf, Refusal>, Option<Held>) {
+    match Held::open(&program) {
+        Ok(held) => (Ok(program), Some(held)),
+        Err(error) => (Err(Refusal::StartFailed { program, reason: error.to_string() }), None),
+    }
 }
 
 /// A name is looked up on the server's search path; anything with a slash is a path, relative to the directory.
