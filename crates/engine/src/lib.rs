@@ -9,6 +9,7 @@
 //! a [`Session`]; letting go of that stops the command.
 
 mod cwd;
+mod inspect;
 mod keys;
 mod lifecycle;
 mod log;
@@ -38,7 +39,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use lifecycle::Background;
-pub use log::{EventLog, Piece};
+pub use inspect::Inspected;
+pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Tap};
 pub use output::{Gone, Output};
 pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;

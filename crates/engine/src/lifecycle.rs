@@ -150,6 +150,11 @@ impl State {
         })
     }
 
+    /// Whether nothing of it is left but what is still to be read.
+    pub(crate) fn only_drains(&self) -> bool {
+        self.phase == Phase::Draining && self.gone.is_some()
+    }
+
     /// Takes one input; total: any input may come in any phase.
     pub(crate) fn step(mut self, input: Input) -> (Self, Vec<Effect>) {
         if self.phase == Phase::Ended {

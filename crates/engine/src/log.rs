@@ -6,9 +6,10 @@
 
 mod lane;
 mod spooling;
+mod tap;
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runward_model::{Captured, OutputId, Stream};
 use runward_spool::{Record, Store};
@@ -16,6 +17,7 @@ use tokio::sync::watch;
 
 use lane::Lane;
 use spooling::Spooling;
+pub use tap::{Event, Keeping, Reader, Tap};
 
 /// Everything that a session has printed, as far as it is kept.
 #[derive(Debug)]
@@ -32,6 +34,10 @@ struct Lanes {
     spooling: Spooling,
     /// Set once an ended session's outputs are on disk alone.
     forgotten: bool,
+    /// Where readers that may miss nothing read, once there is one.
+    tap: Option<Arc<Tap>>,
+    /// Set once nothing more will be printed.
+    is_over: bool,
 }
 
 /// A run of bytes of one output, or a gap in it.
@@ -68,7 +74,7 @@ impl EventLog {
 
     fn with(limit: usize, spooling: Spooling) -> Self {
         let (stdout, stderr) = (Lane::new(limit), Lane::new(limit));
-        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false };
+        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false, tap: None, is_over: false };
         EventLog { lanes: Mutex::new(lanes), position: watch::Sender::new(0) }
     }
 
@@ -82,12 +88,49 @@ impl EventLog {
         lanes.spooling.append(stream, bytes);
         lanes.lane(stream).append(at, bytes);
         lanes.position += bytes.len() as u64;
+        if let Some(tap) = &lanes.tap {
+            tap.push(stream, bytes);
+        }
         self.position.send_replace(lanes.position);
+    }
+
+    /// From now on every print is also an event of its own, beginning with what has been printed. It is then no
+    /// longer spooled as well: of a session that is read like this the log keeps both ends in memory. Call this once,
+    /// when the session starts.
+    pub fn tap(&self, keeping: Keeping) -> Arc<Tap> {
+        let mut lanes = self.lock();
+        let tap = Arc::new(lanes.spooling.tap(keeping));
+        for piece in lanes.read_from(0) {
+            match piece {
+                Piece::Bytes { stream, data, .. } => tap.push(stream, &data),
+                Piece::Gap { .. } => tracing::error!("a session was tapped too late"),
+            }
+        }
+        if lanes.is_over {
+            tap.close();
+        }
+        lanes.tap = Some(tap.clone());
+        tap
+    }
+
+    /// A reader that has to be waited for before more is printed, if there is one.
+    pub(crate) fn slow_reader(&self) -> Option<Arc<Tap>> {
+        self.lock().tap.as_ref().filter(|tap| tap.is_full()).cloned()
+    }
+
+    /// Where its events are read, if it is read like that.
+    pub fn tapped(&self) -> Option<Arc<Tap>> {
+        self.lock().tap.clone()
     }
 
     /// Nothing more will be printed: what is on its way to the disk gets there.
     pub fn close(&self) {
-        self.lock().spooling.close();
+        let mut lanes = self.lock();
+        lanes.spooling.close();
+        lanes.is_over = true;
+        if let Some(tap) = &lanes.tap {
+            tap.close();
+        }
     }
 
     /// One output from its first byte on, as far as it is kept; an error when it has been removed from the disk.
@@ -138,11 +181,7 @@ impl EventLog {
 
     /// What is kept from `position` on, in arrival order, with a gap where an output is no longer whole.
     pub fn read_from(&self, position: u64) -> Vec<Piece> {
-        let lanes = self.lock();
-        let mut pieces = lanes.stdout.read_from(position, Stream::Stdout);
-        pieces.extend(lanes.stderr.read_from(position, Stream::Stderr));
-        pieces.sort_by_key(|(at, _)| *at);
-        pieces.into_iter().map(|(_, piece)| piece).collect()
+        self.lock().read_from(position)
     }
 
     /// One output: its beginning, how much is missing, its end.
@@ -168,6 +207,13 @@ impl EventLog {
 }
 
 impl Lanes {
+    fn read_from(&self, position: u64) -> Vec<Piece> {
+        let mut pieces = self.stdout.read_from(position, Stream::Stdout);
+        pieces.extend(self.stderr.read_from(position, Stream::Stderr));
+        pieces.sort_by_key(|(at, _)| *at);
+        pieces.into_iter().map(|(_, piece)| piece).collect()
+    }
+
     fn lane(&mut self, stream: Stream) -> &mut Lane {
         match stream {
             Stream::Stdout => &mut self.stdout,

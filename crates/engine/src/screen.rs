@@ -21,6 +21,11 @@ impl Screen {
         Screen { log, redactors }
     }
 
+    /// The log behind it.
+    pub(crate) fn log(&self) -> &EventLog {
+        &self.log
+    }
+
     /// Takes what an output has printed.
     pub(crate) fn append(&mut self, stream: Stream, bytes: &[u8]) {
         match &mut self.redactors {

@@ -122,6 +122,10 @@ impl Session {
     }
 
     /// The same session without the leash.
+    pub fn unleashed(&self) -> Session {
+        self.watch()
+    }
+
     pub(crate) fn watch(&self) -> Session {
         Session {
             id: self.id,
@@ -137,7 +141,7 @@ impl Session {
     }
 
     /// Waits for its end. May be dropped and called again.
-    pub(crate) async fn over(&mut self) -> Outcome {
+    pub async fn over(&mut self) -> Outcome {
         let outcome = match self.outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone(),
             Err(_) => None,

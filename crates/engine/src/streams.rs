@@ -7,6 +7,7 @@ use runward_process::{Child, Input, Output};
 use runward_spool::Record;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use crate::log::EventLog;
 use crate::screen::Screen;
 use crate::typing::Typed;
 
@@ -27,6 +28,8 @@ pub(crate) struct Streams {
 struct Lane {
     output: Option<Output>,
     buffer: Vec<u8>,
+    /// Whether a slow reader has held it back since that was last asked.
+    held: bool,
 }
 
 /// Input that is still to be written.
@@ -65,6 +68,12 @@ impl Streams {
         self.stdout.output.is_none() && self.stderr.output.is_none()
     }
 
+    /// Whether a slow reader has held an output back since this was last asked.
+    pub(crate) fn were_held(&mut self) -> bool {
+        let held = [&mut self.stdout, &mut self.stderr].map(|lane| std::mem::take(&mut lane.held));
+        held.contains(&true)
+    }
+
     /// The outputs that are not at their end.
     pub(crate) fn open(&self) -> impl Iterator<Item = Stream> {
         let lanes = [(Stream::Stdout, &self.stdout), (Stream::Stderr, &self.stderr)];
@@ -75,8 +84,8 @@ impl Streams {
     pub(crate) async fn discard(mut self) {
         while !self.are_over() {
             tokio::select! {
-                _ = self.stdout.read() => {}
-                _ = self.stderr.read() => {}
+                _ = self.stdout.read(self.screen.log()) => {}
+                _ = self.stderr.read(self.screen.log()) => {}
             }
         }
     }
@@ -85,11 +94,11 @@ impl Streams {
     pub(crate) async fn carry(&mut self) -> Stream {
         loop {
             tokio::select! {
-                read = self.stdout.read() => match read {
+                read = self.stdout.read(self.screen.log()) => match read {
                     Some(bytes) => self.screen.append(Stream::Stdout, bytes),
                     None => return self.ended(Stream::Stdout),
                 },
-                read = self.stderr.read() => match read {
+                read = self.stderr.read(self.screen.log()) => match read {
                     Some(bytes) => self.screen.append(Stream::Stderr, bytes),
                     None => return self.ended(Stream::Stderr),
                 },
@@ -106,12 +115,17 @@ impl Streams {
 
 impl Lane {
     fn new(output: Option<Output>) -> Self {
-        Lane { output, buffer: Vec::new() }
+        Lane { output, buffer: Vec::new(), held: false }
     }
 
-    /// What was printed, or `None` at the end, once.
-    async fn read(&mut self) -> Option<&[u8]> {
+    /// What was printed, or `None` at the end, once. Nothing is read while a reader that may miss nothing is behind:
+    /// the pipe fills, and the command waits.
+    async fn read(&mut self, log: &EventLog) -> Option<&[u8]> {
         let Some(output) = &mut self.output else { return std::future::pending().await };
+        while let Some(reader) = log.slow_reader() {
+            self.held = true;
+            reader.has_room().await;
+        }
         output.ready().await;
         if self.buffer.is_empty() {
             self.buffer.resize(USUAL_READ, 0);

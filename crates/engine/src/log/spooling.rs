@@ -4,7 +4,9 @@ use std::io;
 use std::mem;
 
 use runward_model::{OutputId, Stream};
-use runward_spool::{Kept, Problem, Record, Store, Writer};
+use runward_spool::{Journal, Kept, Problem, Record, Store, Writer};
+
+use super::tap::{Keeping, Tap};
 
 /// How far a log is on its way to the disk.
 #[derive(Debug)]
@@ -27,6 +29,14 @@ impl Spooling {
         let Spooling::Ready(store, id) = self else { return false };
         *self = store.open(&id.0).map_or_else(Spooling::Failed, Spooling::Open);
         matches!(self, Spooling::Open(_))
+    }
+
+    /// Makes way for readers that get every print by themselves.
+    pub(super) fn tap(&mut self, keeping: Keeping) -> Tap {
+        match (mem::replace(self, Spooling::Never), keeping) {
+            (Spooling::Ready(store, id), Keeping::OnDisk) => Tap::journal(Journal::begin(&store, &id.0)),
+            _ => Tap::window(keeping),
+        }
     }
 
     pub(super) fn append(&mut self, stream: Stream, bytes: &[u8]) {
