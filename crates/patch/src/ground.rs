@@ -23,11 +23,17 @@ pub struct Roots {
 }
 
 impl Ground {
-    /// The absolute path of a file that a patch names. No link is ever followed, so `..` can be taken by its name.
+    /// The absolute path that a patch names, without `.` and `..`. No link is ever followed, so these can be taken by their
+    /// names.
+    pub fn whole(&self, named: &str) -> PathBuf {
+        normal(&self.directory.join(named))
+    }
+
+    /// The same for a file that may be written to.
     pub(crate) fn target(&self, named: &str) -> Result<PathBuf, Problem> {
         let is_directory =
             ["/", "/.", "/.."].iter().any(|end| named.ends_with(end)) || named == "." || named == "..";
-        let target = normal(&self.directory.join(named));
+        let target = self.whole(named);
         if is_directory || target.file_name().is_none() {
             return Err(Problem::NoName);
         }
@@ -41,7 +47,7 @@ impl Ground {
 }
 
 /// An absolute path without `.` and `..`.
-pub(crate) fn normal(path: &Path) -> PathBuf {
+fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::from("/");
     for component in path.components() {
         match component {

@@ -6,6 +6,7 @@ mod fixtures;
 mod hostile;
 mod modes;
 mod oracle;
+mod random;
 mod rollback;
 
 use std::collections::BTreeMap;
