@@ -7,7 +7,7 @@ use std::sync::Arc;
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
 use runward_engine::{Engine, OutputSettings};
-use runward_policy::{EnvironmentRules, Glob, Policy, SearchPath};
+use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_server::{HttpSettings, Token};
 
@@ -51,9 +51,22 @@ pub(crate) fn engine(config: &Config) -> Engine {
 /// The operator's rules, with names looked up where this program looks them up.
 pub(crate) fn policy(config: &Config) -> Policy {
     let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
-    Policy::new(config.rules.allowlist.clone(), SearchPath::new(&path))
-        .with_rules(config.rules.rules.clone())
-        .with_environment(environment_rules(&config.shell_tool))
+    let policy = |allowlist| {
+        Policy::new(allowlist, SearchPath::new(&path))
+            .with_rules(config.rules.rules.clone())
+            .with_environment(environment_rules(&config.shell_tool))
+    };
+    let Some(directory) = &config.policy.directory else { return policy(config.rules.allowlist.clone()) };
+    // A list that nobody wrote does not narrow what the rules in Rego allow.
+    let unlisted = || Allowlist::parse("*").found_at("POLICY_DIR");
+    let allowlist = if config.rules.listed { config.rules.allowlist.clone() } else { unlisted() };
+    policy(allowlist).with_rego(Rego::load(directory))
+}
+
+/// Keeps the rules in Rego as their files are, for as long as what it returns is kept.
+pub(crate) fn watch_policy(config: &Config, engine: &Engine) -> anyhow::Result<Option<Watch>> {
+    let directory = config.policy.directory.as_ref();
+    Ok(directory.map(|directory| Watch::begin(engine.rulebook(), directory)).transpose()?)
 }
 
 /// The trail that every call is written to, unless the settings want none. Nothing is opened or made yet.
@@ -109,8 +122,12 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
 
 /// A server that refuses everything is most likely one that was not told what to allow.
 pub(crate) fn warn_if_nothing_may_run(config: &Config) {
-    if !policy(config).allows_something() {
-        tracing::warn!("no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat");
+    let policy = policy(config);
+    if !policy.allows_something() {
+        tracing::warn!("no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat, or POLICY_DIR");
+    }
+    if let Some(fault) = policy.rego().and_then(Rego::fault) {
+        tracing::error!(fault, "the policy is broken; nothing is allowed until it is mended");
     }
 }
 

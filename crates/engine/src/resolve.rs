@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runward_model::{Argv, Decision, Refusal, Request, Stdio, Verdict, Work};
-use runward_policy::{Asker, Held, Policy, Reading, SearchPath, Trace};
+use runward_policy::{Asker, Held, Policy, Reading, Rulebook, SearchPath, Trace};
 use rustix::fs::{Access, AtFlags};
 
 use crate::cwd::{self, Cwd};
@@ -101,6 +101,11 @@ impl Engine {
             program_of(&resolved)?;
         }
         Ok((verdict, traces))
+    }
+
+    /// The policy that is in force, to be replaced by whoever changes it.
+    pub fn rulebook(&self) -> &Rulebook {
+        &self.0.settings.policy
     }
 
     /// Why the policy denies everything, if it is broken.

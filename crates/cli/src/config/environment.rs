@@ -13,9 +13,10 @@ pub(crate) type Variables = BTreeMap<OsString, OsString>;
 const OTHERS: [&str; 2] = ["RUNWARD_CONFIG", "RUNWARD_TOKEN"];
 
 /// Settings whose variables have names of their own; all others follow the rule in [`variable`].
-const NAMED: [(&str, &str); 4] = [
+const NAMED: [(&str, &str); 5] = [
     ("policy.allowed_commands", "ALLOWED_COMMANDS"),
     ("policy.cwd_roots", "ALLOWED_CWD_ROOTS"),
+    ("policy.directory", "POLICY_DIR"),
     ("http.bind", "MCP_BIND_ADDR"),
     ("log.filter", "RUNWARD_LOG"),
 ];

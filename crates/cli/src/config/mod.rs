@@ -59,11 +59,13 @@ pub(crate) struct Config {
     pub(crate) log: Log,
 }
 
-/// Where commands may run.
+/// Where commands may run, and what decides about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Policy {
     /// As written: they are resolved for each call, so that one that vanishes refuses the call.
     pub(crate) cwd_roots: Vec<PathBuf>,
+    /// Rules in Rego.
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// How long and how much.
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(config.limits.max_timeout, Duration::from_mins(10));
         assert_eq!(config.limits.output, 1 << 20);
         assert_eq!(config.http.bind, "127.0.0.1:8000".parse().unwrap());
-        assert_eq!(config.policy, Policy { cwd_roots: vec![] });
+        assert_eq!(config.policy, Policy { cwd_roots: vec![], directory: None });
         assert!(config.rules.allowlist.entries().is_empty());
     }
 
@@ -170,7 +172,7 @@ mod tests {
         let empty = ["ALLOWED_COMMANDS", "ALLOWED_CWD_ROOTS", "RUNWARD_LIMITS_OUTPUT"];
         settings.apply_environment(&empty.map(|name| (name.into(), " ,".into())).into()).unwrap();
         let config = Config::read(&mut settings).unwrap();
-        assert_eq!(config.policy, Policy { cwd_roots: vec!["/srv".into()] });
+        assert_eq!(config.policy, Policy { cwd_roots: vec!["/srv".into()], directory: None });
         assert!(config.rules.allowlist.entries().is_empty());
     }
 

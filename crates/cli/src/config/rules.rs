@@ -11,6 +11,8 @@ use super::settings::Settings;
 pub(crate) struct RuleBook {
     pub(crate) allowlist: Allowlist,
     pub(crate) rules: Rules,
+    /// Whether anybody said which commands are allowed, if only that none is.
+    pub(crate) listed: bool,
 }
 
 impl RuleBook {
@@ -22,7 +24,8 @@ impl RuleBook {
             patterns: entries(settings, "shell_tool.blocked_patterns", BlockedPattern::parse)?,
             prefixes: settings.take_rules(),
         };
-        Ok(RuleBook { allowlist: one_list(first, second)?, rules })
+        let listed = !(first.1.is_default() && second.1.is_default());
+        Ok(RuleBook { allowlist: one_list(first, second)?, rules, listed })
     }
 }
 

@@ -45,7 +45,11 @@ impl Config {
 impl Policy {
     fn read(settings: &mut Settings) -> Result<Self, Error> {
         let (cwd_roots, _) = settings.list("policy.cwd_roots")?;
-        Ok(Policy { cwd_roots: cwd_roots.into_iter().map(PathBuf::from).collect() })
+        let (directory, origin) = settings.text("policy.directory")?;
+        let directory = Some(directory).filter(|directory| !directory.is_empty());
+        let failed = |error: std::io::Error| Error::setting(&origin, error.to_string());
+        let directory = directory.map(std::path::absolute).transpose().map_err(failed)?;
+        Ok(Policy { cwd_roots: cwd_roots.into_iter().map(PathBuf::from).collect(), directory })
     }
 }
 

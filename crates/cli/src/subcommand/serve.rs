@@ -19,6 +19,7 @@ pub(crate) fn run(args: &Serve, common: &Common) -> anyhow::Result<Exit> {
     wiring::block_on(async {
         let engine = wiring::engine(&config);
         engine.close_lost_calls();
+        let _watch = wiring::watch_policy(&config, &engine)?;
         let mcp = Mcp::new(engine.clone(), &settings)?;
         let on_listening = |address| {
             announce(address);

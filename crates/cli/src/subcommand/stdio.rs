@@ -22,6 +22,7 @@ pub(crate) fn run(args: &Stdio, common: &Common) -> anyhow::Result<Exit> {
     wiring::block_on(async {
         let engine = wiring::engine(&config);
         engine.close_lost_calls();
+        let _watch = wiring::watch_policy(&config, &engine)?;
         let mcp = Mcp::new(engine.clone(), &settings)?;
         stdio::serve(mcp, engine).await?;
         Ok(Exit::Success)
