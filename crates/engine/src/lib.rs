@@ -8,6 +8,7 @@
 //! effects, while everything that the command prints goes into one [`EventLog`]. The door watches through
 //! a [`Session`]; letting go of that stops the command.
 
+mod approval;
 mod cwd;
 mod inspect;
 mod keys;
@@ -38,6 +39,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
 pub use lifecycle::Background;
 pub use inspect::Inspected;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Tap};

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use runward_audit::redact::Secrets;
-use runward_audit::{CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail};
-use runward_model::{Outcome, Refusal, Request, Stream, Verdict};
+use runward_audit::{Answered, Asked, CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail, Typed};
+use runward_model::{Outcome, Question, Refusal, Request, Stream, Verdict};
 use runward_process::Child;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
+use crate::approval::Said;
 use crate::log::EventLog;
 use crate::plan::Plan;
 
@@ -29,6 +30,15 @@ pub(crate) struct OpenCall {
     /// Gone once it is closed.
     call: Option<CallId>,
     started: Option<LateStart>,
+    secrets: Secrets,
+}
+
+/// Records what is typed into one session.
+#[derive(Clone, Debug)]
+pub(crate) struct Typist {
+    recorder: Recorder,
+    call: CallId,
+    secrets: Secrets,
 }
 
 /// That a command started, told by itself only when it runs for a while: most end before anybody could look.
@@ -55,7 +65,7 @@ impl Recorder {
                 judged(call.clone(), plan.request(), Some(plan.verdict()), Some(plan)).without(secrets);
             self.write(trail, vec![judged.into()]).await.map_err(Refusal::Unrecorded)?;
         }
-        Ok(OpenCall { recorder: self.clone(), call: Some(call), started: None })
+        Ok(OpenCall { recorder: self.clone(), call: Some(call), started: None, secrets: secrets.clone() })
     }
 
     /// At once where that takes no time, else beside the runtime.
@@ -104,6 +114,30 @@ impl Recorder {
 }
 
 impl OpenCall {
+    /// A person is asked in these ways. What cannot be recorded is not asked.
+    pub(crate) async fn asked(&self, question: &Question, ways: Vec<String>) -> Result<(), Refusal> {
+        self.add(|call| Asked::new(call, question, ways).without(&self.secrets).into()).await
+    }
+
+    /// Somebody answered.
+    pub(crate) async fn answered(&self, said: &Said) -> Result<(), Refusal> {
+        let Said { answer, by } = said.clone();
+        self.add(|call| Answered { call, by, answer }.without(&self.secrets).into()).await
+    }
+
+    /// For a session whose input is recorded.
+    pub(crate) fn typist(&self) -> Option<Typist> {
+        let (recorder, secrets) = (self.recorder.clone(), self.secrets.clone());
+        self.call.clone().map(|call| Typist { recorder, call, secrets })
+    }
+
+    async fn add(&self, entry: impl FnOnce(CallId) -> Entry) -> Result<(), Refusal> {
+        let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.clone()) else {
+            return Ok(());
+        };
+        self.recorder.write(trail, vec![entry(call)]).await.map_err(Refusal::Unrecorded)
+    }
+
     /// Its first process runs.
     pub(crate) fn started(&mut self, child: &Child) {
         let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.clone()) else { return };
@@ -148,6 +182,15 @@ impl OpenCall {
             entries.push(closed(call).into());
             self.recorder.tell(trail, entries).await;
         }
+    }
+}
+
+impl Typist {
+    /// Something is about to be typed. What cannot be recorded is not typed.
+    pub(crate) async fn record(&self, typed: &[u8]) -> Result<(), Refusal> {
+        let Some(trail) = self.recorder.trail.clone() else { return Ok(()) };
+        let typed = Typed::new(self.call.clone(), typed).without(&self.secrets);
+        self.recorder.write(trail, vec![typed.into()]).await.map_err(Refusal::Unrecorded)
     }
 }
 

@@ -1,10 +1,12 @@
 //! The one caller that serves every tool: check, decode, start, watch until the end, encode.
 
+mod asking;
 mod heartbeat;
 mod live;
 mod outlet;
 mod teller;
 
+pub(crate) use asking::{Asker, Resumed, Way};
 pub(crate) use outlet::Progress;
 
 use std::any::Any;
@@ -18,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::{self, Given, Param};
 use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on};
+use asking::Begun;
 use runward_engine::{Engine, Gone, Session};
 use teller::Teller;
 
@@ -48,14 +51,16 @@ pub(crate) struct Asked<'a> {
     pub(crate) arguments: JsonObject,
     /// By whom.
     pub(crate) caller: Caller,
+    /// How its user can be asked.
+    pub(crate) asker: Asker,
 }
 
 /// Answers a call, whatever happens: a panic is a failed reply too.
 pub(crate) async fn answer(engine: &Engine, asked: Asked<'_>, watcher: Watcher) -> Reply {
-    let Asked { tool, params, limits, arguments, caller } = asked;
+    let Asked { tool, params, limits, arguments, caller, asker } = asked;
     let work = async {
         match params::check(params, arguments) {
-            Ok(given) => act(engine, &tool.act, limits, given, caller, watcher).await,
+            Ok(given) => act(engine, &tool.act, limits, given, (caller, asker), watcher).await,
             Err(sentence) => Reply::failed(sentence),
         }
     };
@@ -68,11 +73,11 @@ async fn act(
     act: &Act,
     limits: &Limits,
     given: Given,
-    caller: Caller,
+    (caller, asker): (Caller, Asker),
     watcher: Watcher,
 ) -> Reply {
     match act {
-        Act::Run(tool) => run(engine, tool, limits, (tool.decode)(given, caller), watcher).await,
+        Act::Run(tool) => run(engine, tool, limits, (tool.decode)(given, caller), asker, watcher).await,
         Act::Read(tool) => match (tool.decode)(given) {
             Ok(query) => {
                 let read = read(engine, &caller.principal, query, tool.encode);
@@ -114,10 +119,18 @@ async fn read(
     Ok(encode(&Found { output: &output, stream, page: &page }))
 }
 
-async fn run(engine: &Engine, tool: &Run, limits: &Limits, request: Request, watcher: Watcher) -> Reply {
+async fn run(
+    engine: &Engine,
+    tool: &Run,
+    limits: &Limits,
+    request: Request,
+    asker: Asker,
+    watcher: Watcher,
+) -> Reply {
     let command = request.work.to_string();
-    match engine.start(request).await {
-        Ok(mut session) => {
+    match begin(engine, request, asker, watcher.progress.as_ref()).await {
+        Begun::Reply(reply) => reply,
+        Begun::Started(mut session) => {
             let Some(view) = watch(&mut session, tool.telling, watcher, limits.patience).await else {
                 session.loosen();
                 return goes_on(session.id(), session.receipt(), limits.patience);
@@ -125,10 +138,19 @@ async fn run(engine: &Engine, tool: &Run, limits: &Limits, request: Request, wat
             let reply = (tool.encode)(&Seen { view: &view, limits, near: &|name| engine.near(name) });
             if session.is_attached() { reply.and(ATTACHED) } else { reply }
         }
-        Err(refusal) => {
+        Begun::Refused(refusal) => {
             let reply = (tool.refuse)(&Refused { command: &command, refusal: &refusal });
             if matches!(refusal, Refusal::Skipped { .. }) { reply.harmless() } else { reply }
         }
+    }
+}
+
+/// Starts a command, and tells a caller that hears of progress while a person is asked.
+async fn begin(engine: &Engine, request: Request, asker: Asker, progress: Option<&Progress>) -> Begun {
+    tokio::select! {
+        biased;
+        begun = asker.start(engine, request) => begun,
+        never = outlet::tell_of_waiting(progress) => match never {},
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! To add a tool, write `tools/NAME.rs` and name it in the table of `tools/mod.rs`.
 
+pub mod approvals;
 mod call;
 mod clean;
 #[cfg(feature = "conformance")]

@@ -1,5 +1,6 @@
 //! The MCP server: what it says of itself, which tools it offers, and how a call reaches them.
 
+mod asker;
 mod offer;
 mod protocol;
 
@@ -14,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use offer::UnknownTool;
 
-use crate::call::{self, Asked, Progress, Watcher};
+use crate::approvals::{Identity, Rounds};
+use crate::call::{self, Asked, Progress, Resumed, Watcher};
 use crate::settings::Settings;
 use crate::tools::{Limits, Reply};
 use offer::{Offer, Offered};
@@ -32,6 +34,7 @@ struct Shared {
     offer: Offer,
     limits: Limits,
     heartbeat: Duration,
+    rounds: Rounds,
 }
 
 impl Mcp {
@@ -39,7 +42,15 @@ impl Mcp {
     pub fn new(engine: Engine, settings: &Settings) -> Result<Self, UnknownTool> {
         let limits = Limits::of(settings);
         let offer = Offer::new(&settings.tools, &limits)?;
-        Ok(Mcp { shared: Arc::new(Shared { engine, offer, limits, heartbeat: settings.heartbeat }) })
+        Ok(Mcp {
+            shared: Arc::new(Shared {
+                engine,
+                offer,
+                limits,
+                heartbeat: settings.heartbeat,
+                rounds: Rounds::default(),
+            }),
+        })
     }
 
     async fn call(
@@ -47,12 +58,18 @@ impl Mcp {
         call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
-        let Shared { engine, offer, limits, heartbeat } = self.shared.as_ref();
+        let Shared { engine, offer, limits, heartbeat, rounds } = self.shared.as_ref();
         let Offered { tool, params, .. } = offer.find(&call.name)?;
         let caller = caller(tool.name, &context);
-        let watcher = watcher(context, *heartbeat);
         let arguments = call.arguments.unwrap_or_default();
-        let asked = Asked { tool, params, limits, arguments, caller };
+        let identity =
+            Identity { principal: caller.principal.clone(), tool: tool.name, arguments: arguments.clone() };
+        let resumed = call
+            .request_state
+            .map(|state| Resumed { state, answers: call.input_responses.unwrap_or_default() });
+        let asker = asker::asker(&context, &caller, rounds.clone(), identity, resumed);
+        let watcher = watcher(context, *heartbeat);
+        let asked = Asked { tool, params, limits, arguments, caller, asker };
         Ok(call::answer(engine, asked, watcher).await)
     }
 }

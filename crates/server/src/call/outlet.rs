@@ -1,6 +1,8 @@
 //! Where progress goes, one note at a time.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -21,6 +23,20 @@ pub(crate) struct Progress {
     pub(crate) token: ProgressToken,
     /// How often a silent command is told of.
     pub(crate) every: Duration,
+}
+
+/// Tells now and then that a person is asked, for as long as this is waited for. The counts are tiny, so that what is
+/// told of the command afterwards goes on growing.
+pub(super) async fn tell_of_waiting(progress: Option<&Progress>) -> Infallible {
+    let Some(Progress { peer, token, every }) = progress else { return pending().await };
+    for count in 1_u32.. {
+        tokio::time::sleep(*every).await;
+        let note = ProgressNotificationParam::new(token.clone(), f64::from(count) * 1e-6);
+        if let Err(error) = peer.notify_progress(note.with_message("waiting for approval")).await {
+            tracing::debug!(%error, "a progress note was not sent");
+        }
+    }
+    pending().await
 }
 
 /// Sends one note at a time, and never makes a command wait for it.

@@ -1,7 +1,10 @@
 //! What the caller is told.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::Value;
+
+use crate::approvals;
 
 /// Where the receipt of a tool without structured content stands in its result's `_meta`.
 const POLICY: &str = "runward/policy";
@@ -13,17 +16,38 @@ pub(crate) struct Reply {
     texts: Vec<String>,
     structured: Option<Value>,
     policy: Option<Value>,
+    asked: Option<Asked>,
+}
+
+/// What the client is asked before there is anything to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asked {
+    questions: Value,
+    state: String,
 }
 
 impl Reply {
     /// It went as the tool promises.
     pub(crate) fn ran(text: impl Into<String>) -> Self {
-        Reply { is_error: false, texts: vec![text.into()], structured: None, policy: None }
+        Reply { is_error: false, texts: vec![text.into()], structured: None, policy: None, asked: None }
     }
 
     /// It did not, and this says why.
     pub(crate) fn failed(text: impl Into<String>) -> Self {
         Reply { is_error: true, ..Reply::ran(text) }
+    }
+
+    /// There is nothing to tell yet: the client is asked first, and calls again with this state.
+    pub(crate) fn asks(questions: Value, state: String) -> Self {
+        Reply { asked: Some(Asked { questions, state }), ..Reply::ran("") }
+    }
+
+    /// As the protocol has it.
+    pub(crate) fn into_response(self) -> Result<CallToolResponse, ErrorData> {
+        match self.asked {
+            Some(Asked { questions, state }) => Ok(approvals::input_required(questions, state)?.into()),
+            None => Ok(CallToolResult::from(self).into()),
+        }
     }
 
     /// The same as no error.

@@ -1,0 +1,89 @@
+//! Asking: every way at once, and the first answer counts.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+
+use runward_model::{Answer, Question, Refusal};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::{Approvals, Conversation};
+use crate::record::OpenCall;
+
+/// What was said, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// What.
+    pub answer: Answer,
+    /// By whom, as far as that can be told, in words for the record and for the caller.
+    pub by: String,
+}
+
+/// An answer that is waited for, or why none will come this way. Dropped when another way was faster, when nobody
+/// answers in time, and when whoever called no longer waits: then the question is to be taken back.
+pub type Asking = Pin<Box<dyn Future<Output = Result<Said, String>> + Send>>;
+
+/// A way to ask people.
+pub trait Approver: Debug + Send + Sync {
+    /// What the record calls it.
+    fn way(&self) -> &'static str;
+
+    /// Shows them the question and waits.
+    fn ask(&self, question: Arc<Question>) -> Asking;
+}
+
+impl Approvals {
+    /// What people say, or why nothing came; an error means that asking itself failed.
+    pub(super) async fn ask(
+        &self,
+        question: &Arc<Question>,
+        conversation: &Conversation,
+        open: &OpenCall,
+    ) -> Result<Result<Said, String>, Refusal> {
+        let attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let approvers: Vec<_> = conversation.approver.iter().cloned().chain(attached).collect();
+        let ways = approvers.iter().map(|approver| approver.way().to_owned()).collect();
+        open.asked(question, ways).await?;
+        let mut asking = JoinSet::new();
+        for approver in approvers {
+            asking.spawn(approver.ask(question.clone()));
+        }
+        let timeout = self.settings.timeout;
+        tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => Err(Refusal::ShuttingDown),
+            () = given_up(&conversation.given_up) => {
+                Ok(Err("whoever called no longer waits for an answer, so it was not run".into()))
+            }
+            said = first(&mut asking) => Ok(said),
+            () = tokio::time::sleep(timeout) => {
+                Ok(Err(format!("nobody answered within {} s, so it was not run", timeout.as_secs())))
+            }
+        }
+    }
+}
+
+/// Ends when any of these is cancelled.
+async fn given_up(tokens: &[CancellationToken]) {
+    let mut waiting = JoinSet::new();
+    for token in tokens.iter().cloned() {
+        waiting.spawn(async move { token.cancelled().await });
+    }
+    if waiting.join_next().await.is_none() {
+        std::future::pending().await
+    }
+}
+
+/// The first answer, or why there is none.
+async fn first(asking: &mut JoinSet<Result<Said, String>>) -> Result<Said, String> {
+    let mut why = "nobody is there to ask".to_owned();
+    while let Some(said) = asking.join_next().await {
+        match said {
+            Ok(Ok(said)) => return Ok(said),
+            Ok(Err(no_answer)) => why = no_answer,
+            Err(error) => why = error.to_string(),
+        }
+    }
+    Err(format!("{why}, so it was not run"))
+}

@@ -1,0 +1,242 @@
+//! Approval: what a person has to say between the verdict and the plan.
+//!
+//! # Theory of operation
+//!
+//! [`need`] holds a verdict, and what the caller wishes, against the operator's approval policy: nothing is needed, a
+//! person is, or it is refused at once. A person is asked in every way that is there ([`Approver`]): the one that a
+//! call brings along, and those that the operator attached. The first answer counts; no answer is a denial. Asking
+//! happens before anything is started, so no deadline of the command runs meanwhile and a denial leaves nothing behind.
+//!
+//! What a person said for the whole conversation is [`remembered`]; what they said for good becomes a rule in a file
+//! of the operator's (`rules_file`) and in the policy that is in force.
+
+mod ask;
+mod engine;
+mod need;
+mod offer;
+mod question;
+mod remembered;
+mod rules_file;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use runward_model::{Answer, ApprovalPolicy, Confinement, Decision, Refusal, Request, Verdict};
+use runward_policy::{Policy, PrefixRule, Rulebook};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+pub use ask::{Approver, Asking, Said};
+use need::Need;
+use remembered::Remembered;
+use rules_file::append;
+
+use crate::record::OpenCall;
+
+/// When and how people are asked.
+#[derive(Clone, Debug)]
+pub struct ApprovalSettings {
+    /// When.
+    pub policy: ApprovalPolicy,
+    /// How long an answer is waited for.
+    pub timeout: Duration,
+    /// Where commands are written that people allow for good; `None` offers nobody to.
+    pub rules_file: Option<PathBuf>,
+    /// Rules of that file that also let a command be held less tightly when its caller asks for that.
+    pub escalations: Vec<PrefixRule>,
+}
+
+impl Default for ApprovalSettings {
+    fn default() -> Self {
+        let timeout = Duration::from_mins(5);
+        ApprovalSettings {
+            policy: ApprovalPolicy::default(),
+            timeout,
+            rules_file: None,
+            escalations: Vec::new(),
+        }
+    }
+}
+
+/// What a call brings along for the case that a person has to be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    /// A way to ask that only this call has.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// Calls of one principal with the same name here share what a person approved for the session.
+    pub name: Arc<str>,
+    /// Any of these is cancelled when whoever called no longer waits for the answer.
+    pub given_up: Vec<CancellationToken>,
+}
+
+/// More questions than this are not open at the same time.
+const MOST_OPEN: usize = 64;
+
+/// The stage.
+#[derive(Debug)]
+pub(crate) struct Approvals {
+    settings: ApprovalSettings,
+    rulebook: Rulebook,
+    /// Judges whether a command may be held less tightly without asking.
+    escalations: Rulebook,
+    attached: Mutex<Vec<Arc<dyn Approver>>>,
+    remembered: Remembered,
+    open: Semaphore,
+    stopping: CancellationToken,
+}
+
+/// What a policy says of one piece of work.
+pub(crate) type Judge<'a> = dyn Fn(&Policy) -> Verdict + Send + Sync + 'a;
+
+/// What would run, and what is said of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) policy: &'a Policy,
+    /// What a policy says of exactly this.
+    pub(crate) judged: &'a Judge<'a>,
+    pub(crate) verdict: &'a Verdict,
+    pub(crate) program: &'a Path,
+    pub(crate) argv: &'a [String],
+    pub(crate) directory: &'a Path,
+}
+
+/// Why something may run, and how tightly it is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Approved {
+    pub(crate) verdict: Verdict,
+    pub(crate) confinement: Confinement,
+}
+
+impl Approvals {
+    pub(crate) fn new(settings: ApprovalSettings, rulebook: Rulebook, stopping: CancellationToken) -> Self {
+        let escalations = Rulebook::new(rulebook.current().only(settings.escalations.clone()));
+        Approvals {
+            settings,
+            rulebook,
+            escalations,
+            attached: Mutex::default(),
+            remembered: Remembered::default(),
+            open: Semaphore::new(MOST_OPEN),
+            stopping,
+        }
+    }
+
+    /// Another way to ask, for every call from now on.
+    pub(crate) fn attach(&self, approver: Arc<dyn Approver>) {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner).push(approver);
+    }
+
+    /// Refuses at once what callers may not even ask for.
+    pub(crate) fn unless_beyond(&self, request: &Request) -> Result<(), Refusal> {
+        let policy = self.settings.policy;
+        if request.wish.confinement == Confinement::Escalated && policy != ApprovalPolicy::OnRequest {
+            return Err(Refusal::EscalationRefused(policy));
+        }
+        Ok(())
+    }
+
+    /// Whether a person is needed, and for what reason; an error says that it may not run at all.
+    pub(crate) fn need(&self, case: &Case<'_>) -> Result<Option<String>, Refusal> {
+        let need = need::need(self.settings.policy, case.policy, &self.escalations.current(), case);
+        match need {
+            Need::Nobody => Ok(None),
+            Need::Person(reason) if self.settings.policy == ApprovalPolicy::Never => {
+                let why = "approval_policy is never, so nobody is asked and it was not run".to_owned();
+                Err(Refusal::NotApproved { verdict: case.said(reason), why })
+            }
+            Need::Person(reason) => Ok(Some(reason)),
+            Need::Denied => Err(Refusal::Denied(case.verdict.clone())),
+        }
+    }
+
+    /// Why it may run although a person is needed, and how tightly it is held.
+    pub(crate) async fn obtain(
+        &self,
+        case: &Case<'_>,
+        reason: String,
+        conversation: &Conversation,
+        open: &OpenCall,
+    ) -> Result<Approved, Refusal> {
+        let key = remembered::key(case, &reason, conversation);
+        if self.remembered.knows(&key) {
+            let said = Said { answer: Answer::ApproveForSession, by: "an earlier answer".into() };
+            open.answered(&said).await?;
+            return Ok(case.approved(reason, "approved earlier for this session"));
+        }
+        let prefix = self.offered(case);
+        let question = Arc::new(question::question(case, &reason, prefix)?);
+        let refused = |why: String| Refusal::NotApproved { verdict: case.said(reason.clone()), why };
+        let Ok(_open) = self.open.try_acquire() else {
+            return Err(refused(format!("{MOST_OPEN} questions are open already, so it was not run")));
+        };
+        let said = self.ask(&question, conversation, open).await?.map_err(refused)?;
+        open.answered(&said).await?;
+        let how = match &said.answer {
+            Answer::Deny { note } => {
+                let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+                return Err(refused(format!("denied by {}{note}", said.by)));
+            }
+            Answer::ApproveOnce => format!("approved once by {}", said.by),
+            Answer::ApproveForSession => {
+                self.remembered.add(key);
+                format!("approved for this session by {}", said.by)
+            }
+            Answer::AlwaysAllowPrefix => match &question.prefix {
+                None => return Err(refused("the answer allows a prefix that was not offered".into())),
+                Some(prefix) => self.allow(prefix.clone(), question.confinement, &said.by).await,
+            },
+        };
+        self.unless_forbidden_meanwhile(case)?;
+        Ok(case.approved(reason, &how))
+    }
+
+    /// Makes a rule of a prefix, in the file and in the policy, and says what came of it.
+    async fn allow(&self, prefix: Vec<String>, confinement: Confinement, by: &str) -> String {
+        let Some(file) = self.settings.rules_file.clone() else { return format!("approved once by {by}") };
+        let (words, place) = (prefix.clone(), file.display().to_string());
+        let written = tokio::task::spawn_blocking(move || append(&file, &words, confinement)).await;
+        let written = written.map_err(|error| error.to_string()).and_then(|it| it.map_err(|e| e.to_string()));
+        let rule = written.and_then(|_| offer::rule(&prefix, &place));
+        match rule {
+            Ok(rule) => {
+                self.rulebook.amend(|policy| policy.with_rule(rule.clone()));
+                if confinement == Confinement::Escalated {
+                    self.escalations.amend(|policy| policy.with_rule(rule));
+                }
+                format!("allowed for good by {by}")
+            }
+            Err(error) => {
+                tracing::error!(error, "a rule could not be added");
+                format!("approved once by {by}, since the rule could not be added: {error}")
+            }
+        }
+    }
+
+    /// The rules may have become stricter while somebody thought.
+    fn unless_forbidden_meanwhile(&self, case: &Case<'_>) -> Result<(), Refusal> {
+        let now = self.rulebook.current();
+        match need::need(self.settings.policy, &now, &self.escalations.current(), case) {
+            Need::Denied => Err(Refusal::Denied((case.judged)(&now))),
+            Need::Nobody | Need::Person(_) => Ok(()),
+        }
+    }
+}
+
+impl Case<'_> {
+    fn said(&self, reason: String) -> Verdict {
+        Verdict { decision: Decision::Ask, reason, ..self.verdict.clone() }
+    }
+
+    fn approved(&self, reason: String, how: &str) -> Approved {
+        let verdict = self.verdict.clone();
+        let verdict = Verdict {
+            decision: Decision::Allow,
+            reason: format!("{reason}; {how}"),
+            suggest: None,
+            ..verdict
+        };
+        Approved { verdict, confinement: self.request.wish.confinement }
+    }
+}

@@ -1,0 +1,44 @@
+//! Which first words a person may allow for good.
+
+use runward_model::{Confinement, Decision};
+use runward_policy::{PrefixRule, too_wide};
+
+use super::need::{self, Need};
+use super::{Approvals, Case};
+
+impl Approvals {
+    /// The first words that a person may allow for good: the caller's own wish, else those of the only command that
+    /// needs them. Nothing that is too wide, and nothing that would not answer the question.
+    pub(super) fn offered(&self, case: &Case<'_>) -> Option<Vec<String>> {
+        self.settings.rules_file.as_ref()?;
+        let wished = Some(&case.request.wish.prefix).filter(|prefix| !prefix.is_empty()).cloned();
+        let fits = |prefix: &Vec<String>| too_wide(prefix).is_none() && self.would_answer(case, prefix);
+        wished.filter(fits).or_else(|| narrowest(case).filter(fits))
+    }
+
+    /// Whether a rule for these words would make asking unnecessary.
+    fn would_answer(&self, case: &Case<'_>, prefix: &[String]) -> bool {
+        let Ok(rule) = rule(prefix, "offered") else { return false };
+        let mut escalations = self.escalations.current();
+        if case.request.wish.confinement == Confinement::Escalated {
+            escalations = escalations.with_rule(rule.clone()).into();
+        }
+        let policy = case.policy.with_rule(rule);
+        need::need(self.settings.policy, &policy, &escalations, case) == Need::Nobody
+    }
+}
+
+/// A rule that allows what begins with these words.
+pub(super) fn rule(prefix: &[String], place: &str) -> Result<PrefixRule, String> {
+    let pattern = prefix.iter().map(|word| vec![word.clone()]).collect();
+    PrefixRule::new(pattern, Decision::Allow, "", place)
+}
+
+/// All words of the only command that a person is needed for.
+fn narrowest(case: &Case<'_>) -> Option<Vec<String>> {
+    let by_name = (case.judged)(&case.policy.by_name_only());
+    let escalated = case.request.wish.confinement == Confinement::Escalated;
+    let mut open = by_name.commands.iter().filter(|judged| escalated || judged.decision != Decision::Allow);
+    let first = open.next()?;
+    open.all(|other| other.words == first.words).then(|| first.words.clone())
+}
