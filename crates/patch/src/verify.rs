@@ -14,10 +14,10 @@ use crate::report::Report;
 use crate::seek::Effort;
 
 /// A larger file is not patched.
-pub(crate) const LARGEST_FILE: u64 = 32 << 20;
+pub(crate) const LARGEST_FILE: u64 = 16 << 20;
 
 /// What the files of one patch may have together, before and after.
-const LARGEST_PATCH: u64 = 256 << 20;
+const LARGEST_PATCH: u64 = 64 << 20;
 
 /// A patch that fits. Nothing is written yet.
 #[derive(Debug)]

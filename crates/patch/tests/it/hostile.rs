@@ -103,7 +103,7 @@ fn sizes_are_bounded() {
     let large = fs::File::create(workspace.path("large")).unwrap();
     large.set_len(40 << 20).unwrap();
     let said = workspace.apply(&patch("*** Update File: large\n@@\n-x")).unwrap_err().to_string();
-    assert!(said.contains("files of up to 33554432 can be patched"), "{said}");
+    assert!(said.contains("files of up to 16777216 can be patched"), "{said}");
     workspace.apply(&patch("*** Delete File: large")).unwrap();
 }
 
