@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use runward_model::{Decision, OutputId, Principal, Refusal, Request, Verdict};
+use runward_policy::Held;
 
 use crate::Engine;
 use crate::output::{Gone, Output};
@@ -16,6 +17,8 @@ pub struct Inspected {
     pub verdict: Verdict,
     /// The file that would be executed, where there is one.
     pub program: Option<PathBuf>,
+    /// The SHA-256 of that file, in hexadecimal digits, where it may be read.
+    pub hash: Option<String>,
 }
 
 impl Engine {
@@ -24,12 +27,14 @@ impl Engine {
     pub fn inspect(&self, request: &Request) -> Result<Inspected, Refusal> {
         let variables = Variables { given: &request.env, presets: request.presets };
         let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, &self.0.settings)?;
-        let verdict = resolve::judge(&resolved);
+        let verdict = resolve::judge_for(&resolved, request);
         let program = match verdict.decision {
             Decision::Allow => Some(resolve::program_of(&resolved)?),
             Decision::Ask | Decision::Deny => resolved.program.ok(),
         };
-        Ok(Inspected { verdict, program })
+        let held = program.as_deref().and_then(|program| Held::open(program).ok());
+        let hash = held.and_then(|held| held.hash().map(str::to_owned));
+        Ok(Inspected { verdict, program, hash })
     }
 
     /// The session of this principal whose output has this name, without its leash, or why there is none.
