@@ -35,7 +35,8 @@ impl Spooling {
     pub(super) fn tap(&mut self, keeping: Keeping) -> Tap {
         match (mem::replace(self, Spooling::Never), keeping) {
             (Spooling::Ready(store, id), Keeping::OnDisk) => Tap::journal(Journal::begin(&store, &id.0)),
-            _ => Tap::window(keeping),
+            (_, Keeping::OnDisk) => Tap::nowhere(),
+            (_, keeping) => Tap::window(keeping),
         }
     }
 

@@ -105,6 +105,11 @@ impl Tap {
         Tap::new(Store::Disk(journal))
     }
 
+    /// For a session that cannot be read like this.
+    pub(super) fn nowhere() -> Self {
+        Tap::new(Store::Nowhere)
+    }
+
     fn new(store: Store) -> Self {
         let kept = Kept { store, next: 1, is_over: false };
         Tap { kept: Mutex::new(kept), news: Notify::new(), room: Notify::new() }
