@@ -23,7 +23,7 @@ pub(crate) struct Cwd {
 pub(crate) fn open(wanted: Option<&Path>, lists: &[RootList<'_>]) -> Result<Cwd, Refusal> {
     let named = wanted.unwrap_or(Path::new("."));
     let lists = if wanted.is_some() { lists } else { &[] };
-    let lists = lists.iter().map(canonical_roots).collect::<Result<Vec<_>, _>>()?;
+    let lists = canonical(lists)?;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let handle = rustix::fs::open(named, flags, Mode::empty()).map_err(|error| unusable(named, error))?;
     let stat = rustix::fs::fstat(&handle).map_err(|error| unusable(named, error))?;
@@ -49,11 +49,14 @@ fn path_of(handle: &OwnedFd) -> std::io::Result<PathBuf> {
 }
 
 /// Every root as it is now; one that does not resolve means that nothing can be judged.
-fn canonical_roots((setting, roots): &RootList<'_>) -> Result<(&'static str, Vec<PathBuf>), Refusal> {
-    let canonical = |root: &PathBuf| {
-        fs::canonicalize(root).map_err(|_| Refusal::InvalidRoot { setting, root: root.clone() })
+pub(crate) fn canonical(lists: &[RootList<'_>]) -> Result<Vec<(&'static str, Vec<PathBuf>)>, Refusal> {
+    let list = |(setting, roots): &RootList<'_>| {
+        let canonical = |root: &PathBuf| {
+            fs::canonicalize(root).map_err(|_| Refusal::InvalidRoot { setting, root: root.clone() })
+        };
+        Ok((*setting, roots.iter().map(canonical).collect::<Result<_, _>>()?))
     };
-    Ok((setting, roots.iter().map(canonical).collect::<Result<_, _>>()?))
+    lists.iter().map(list).collect()
 }
 
 fn unusable(path: &Path, error: Errno) -> Refusal {
