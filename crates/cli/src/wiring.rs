@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
-use runward_engine::{Engine, OutputSettings};
+use runward_engine::{Engine, OutputSettings, Sandboxing};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_server::{HttpSettings, Token};
 
-use crate::config::{Config, Output, ShellTool};
+use crate::config::{Config, Output, Place, ShellTool};
 use crate::inheritance::environment;
 use crate::state::State;
 use crate::trail;
@@ -35,6 +35,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         drain_grace: config.limits.drain_grace,
         background: config.background,
         limits: config.limits.usage,
+        sandboxing: sandboxing(config),
         trail: audit_trail(config),
         redact: config.redact,
         secrets: secret_values(config),
@@ -67,6 +68,38 @@ pub(crate) fn policy(config: &Config) -> Policy {
 pub(crate) fn watch_policy(config: &Config, engine: &Engine) -> anyhow::Result<Option<Watch>> {
     let directory = config.policy.directory.as_ref();
     Ok(directory.map(|directory| Watch::begin(engine.rulebook(), directory)).transpose()?)
+}
+
+/// What commands are confined to. Settings and state of ours are nobody's to read.
+pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
+    let told = config.sandbox.clone();
+    let usual = runward_sandbox::Settings {
+        profile: told.profile,
+        network: told.network,
+        writable_roots: told.writable_roots,
+        deny_read: told.deny_read.into_iter().chain(own_places(config)).collect(),
+        fallback: told.fallback,
+        keep: told.keep,
+        home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
+    };
+    let networks = vec![("run_network_tool", told.network_tool), ("raw", told.raw)];
+    Sandboxing { usual, networks }
+}
+
+/// Where this program keeps what commands may not see.
+fn own_places(config: &Config) -> Vec<PathBuf> {
+    let settings = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(std::env::home_dir()?.join(".config")))
+        .map(|directory| directory.join("runward"));
+    let named = std::env::var_os("RUNWARD_CONFIG").map(PathBuf::from);
+    let trail = match &config.audit.place {
+        Place::Named(path) => Some(path.clone()),
+        Place::Usual => None,
+    };
+    let state = Some(State::of_this_user().path().to_owned());
+    let places = [settings, named, trail, state, config.output.directory.clone(), config.abort_file.clone()];
+    places.into_iter().flatten().filter(|path| path.is_absolute()).collect()
 }
 
 /// The trail that every call is written to, unless the settings want none. Nothing is opened or made yet.

@@ -9,6 +9,7 @@
 //! a [`Session`]; letting go of that stops the command.
 
 mod approval;
+mod confine;
 mod cwd;
 mod inspect;
 mod keys;
@@ -40,6 +41,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
+pub use confine::Sandboxing;
 pub use lifecycle::Background;
 pub use inspect::Inspected;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Tap};
@@ -171,6 +173,10 @@ impl Engine {
             let reason = format!("{} commands are running already", shared.settings.max_sessions);
             let refusal = Refusal::Exhausted { what: "no room for another command", reason };
             return Err(self.refuse(plan.request(), refusal));
+        };
+        let plan = match plan.confine(&shared.settings.sandboxing, &shared.spawner).await {
+            Ok(plan) => plan,
+            Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
         };
         let open = shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?;
         plan.spawn(self, open, room).await

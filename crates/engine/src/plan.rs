@@ -5,17 +5,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Decision, Receipt, Refusal, Request, Stdio, Verdict};
-use runward_process::{Error as SpawnError, Stdio as Descriptors};
+use runward_model::{Caller, Confinement, Decision, Enforced, Receipt, Refusal, Request, Stdio, Verdict};
+use runward_process::{Error as SpawnError, Spawner, Stdio as Descriptors};
+use runward_sandbox::Scene;
 use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::confine::{self, Confined};
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};
 use crate::session::Session;
 use crate::supervise::{Holdings, Supervision};
-use crate::{Engine, Settings};
+use crate::{Engine, Sandboxing, Settings};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
 #[derive(Debug)]
@@ -25,13 +27,17 @@ pub(crate) struct Plan {
     verdict: Verdict,
     program: PathBuf,
     input: Option<Record>,
+    confined: Confined,
 }
 
 impl Plan {
     /// Resolves and judges; a refusal says why there is no plan.
     pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Box<Refused>> {
         match judged(&request, settings) {
-            Ok((resolved, verdict, program)) => Ok(Plan { request, resolved, verdict, program, input: None }),
+            Ok((resolved, verdict, program)) => {
+                let confined = Confined::default();
+                Ok(Plan { request, resolved, verdict, program, input: None, confined })
+            }
             Err(refusal) => Err(Box::new(Refused { request, refusal })),
         }
     }
@@ -39,6 +45,28 @@ impl Plan {
     /// The same with something on its standard input.
     pub(crate) fn reading(self, input: Option<Record>) -> Self {
         Plan { input, ..self }
+    }
+
+    /// The same, confined as it should be.
+    pub(crate) async fn confine(
+        mut self,
+        sandboxing: &Sandboxing,
+        spawner: &Spawner,
+    ) -> Result<Self, Box<Refused>> {
+        let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
+        let door = self.request.caller.door;
+        match confine::confine(sandboxing, spawner, door, Confinement::Usual, scene).await {
+            Ok(confined) => {
+                confined.adjust(&mut self.resolved.env);
+                Ok(Plan { confined, ..self })
+            }
+            Err(refusal) => Err(Box::new(Refused { request: self.request, refusal })),
+        }
+    }
+
+    /// What it is confined to.
+    pub(crate) fn enforced(&self) -> &Enforced {
+        &self.confined.enforced
     }
 
     /// What was asked.
@@ -68,7 +96,8 @@ impl Plan {
         mut open: OpenCall,
         room: OwnedSemaphorePermit,
     ) -> Result<Session, Refusal> {
-        let Plan { request, resolved, verdict, program, input } = self;
+        let Plan { request, resolved, verdict, program, input, confined } = self;
+        let Confined { fence, enforced, temporary } = confined;
         let Resolved { argv, cwd, env, .. } = resolved;
         let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
         let launch = Launch::new(
@@ -77,10 +106,11 @@ impl Plan {
             variables.iter().map(Vec::as_slice),
         )
         .map_err(|_| Refusal::Nul { what: "the command" })?
-        .limited(engine.0.settings.limits);
+        .limited(engine.0.settings.limits)
+        .fenced(fence);
         let stdio = descriptors(&request.stdio, input.as_ref());
-        let receipt =
-            Receipt { command: request.work.to_string(), cwd: cwd.path.clone(), verdict, output: None };
+        let (command, directory) = (request.work.to_string(), cwd.path.clone());
+        let receipt = Receipt { command, cwd: directory, verdict, enforced, output: None };
         let child = match engine.0.spawner.spawn(launch, cwd.handle, stdio).await {
             Ok(child) => child,
             Err(error) => {
@@ -94,7 +124,7 @@ impl Plan {
         if engine.0.settings.log_commands {
             record_start(&request.caller, &argv, child.pid);
         }
-        Ok(Supervision::begin(engine, child, request, receipt, Holdings { open, room, input }))
+        Ok(Supervision::begin(engine, child, request, receipt, Holdings { open, room, input, temporary }))
     }
 }
 

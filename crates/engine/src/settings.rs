@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::Sandboxing;
 use runward_audit::Trail;
 use runward_model::Limits;
 use runward_policy::Rulebook;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub background: Background,
     /// How much each command may use.
     pub limits: Limits,
+    /// What commands are confined to.
+    pub sandboxing: Sandboxing,
     /// Where calls are recorded; `None` records none.
     pub trail: Option<Arc<Trail>>,
     /// Whether values that look secret are taken out of what commands print.

@@ -15,6 +15,7 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
+use crate::confine::TemporaryDirectory;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::log::EventLog;
 use crate::outputs::Outputs;
@@ -58,6 +59,8 @@ pub(crate) struct Holdings {
     pub(crate) room: OwnedSemaphorePermit,
     /// What it reads.
     pub(crate) input: Option<Record>,
+    /// Where its temporary files are, if not in a namespace of its own.
+    pub(crate) temporary: Option<TemporaryDirectory>,
 }
 
 /// What somebody wants of a session.
@@ -96,7 +99,7 @@ impl Supervision {
         mut child: Child,
         request: Request,
         mut receipt: Receipt,
-        Holdings { open, room, input }: Holdings,
+        Holdings { open, room, input, temporary }: Holdings,
     ) -> Session {
         let shared = &engine.0;
         let id = receipt.output.get_or_insert_with(Outputs::name).clone();
@@ -156,6 +159,7 @@ impl Supervision {
         let command = session.receipt.command.clone();
         shared.sessions.spawn(async move {
             let (outcome, left) = supervision.run().await;
+            drop(temporary);
             log.close();
             workflow::after_end(on_failure, &aborts.settings.abort_file, &command, &outcome);
             sender.send_replace(Some(outcome.clone()));

@@ -102,6 +102,9 @@ pub enum Refusal {
         /// The system's reason.
         reason: String,
     },
+    /// The command cannot be confined as it should be.
+    #[error("{0}; nothing was run")]
+    Unconfinable(String),
     /// The condition that the caller gave does not hold. Nothing is wrong.
     #[error("skipped: {output} ended with exit code {ended}, and only_if wants {wanted}; nothing was run")]
     Skipped {

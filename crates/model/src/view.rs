@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Outcome, OutputId, Stream, Verdict};
+use crate::{Enforced, Outcome, OutputId, Stream, Verdict};
 
 /// What a watcher sees of an ended session: how it ended, and what is kept of its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub struct Receipt {
     pub cwd: PathBuf,
     /// What the policy said.
     pub verdict: Verdict,
+    /// What it was confined to.
+    pub enforced: Enforced,
     /// Where its whole output can be read, if it is kept.
     pub output: Option<OutputId>,
 }

@@ -11,6 +11,7 @@ mod origin;
 mod read;
 mod rule;
 mod rules;
+mod sandbox;
 mod sections;
 mod settings;
 mod shell_tool;
@@ -28,6 +29,7 @@ pub(crate) use origin::Origin;
 use rules::RuleBook;
 use runward_engine::Background;
 use runward_model::Containment;
+pub(crate) use sandbox::Sandbox;
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
 
@@ -52,6 +54,7 @@ pub(crate) struct Config {
     pub(crate) containment: Option<Containment>,
     pub(crate) background: Background,
     pub(crate) audit: Audit,
+    pub(crate) sandbox: Sandbox,
     /// Whether secret values are taken out of what commands print.
     pub(crate) redact: bool,
     /// Variables that hold secrets although their names do not look so.

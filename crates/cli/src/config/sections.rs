@@ -10,7 +10,7 @@ use super::error::Error;
 use super::origin::Origin;
 use super::rules::RuleBook;
 use super::settings::Settings;
-use super::{Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, ShellTool, units};
+use super::{Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, Sandbox, ShellTool, units};
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -35,6 +35,7 @@ impl Config {
             background: settings
                 .choice("process.background", &[("kill", Background::Kill), ("keep", Background::Keep)])?,
             audit: Audit::read(settings)?,
+            sandbox: Sandbox::read(settings)?,
             redact: settings.switch("secrets.redact")?,
             secret_variables: settings.list("secrets.variables")?.0,
             log: Log::read(settings)?,

@@ -9,16 +9,17 @@ use serde_json::Value;
 
 /// Which of our crates each may use. Whatever is missing here uses none.
 const EDGES: &[(&str, &[&str])] = &[
-    ("runward", &["server", "client", "engine", "policy", "process", "runner", "audit", "model"]),
+    ("runward", &["server", "client", "engine", "policy", "process", "runner", "sandbox", "audit", "model"]),
     ("server", &["engine", "model"]),
-    ("engine", &["policy", "patch", "process", "audit", "spool", "model"]),
+    ("engine", &["policy", "patch", "process", "sandbox", "audit", "spool", "model"]),
     ("client", &["model"]),
     ("policy", &["model"]),
     ("patch", &["model"]),
     ("audit", &["model"]),
     ("spool", &["model"]),
     ("process", &["model"]),
-    ("runner", &["model"]),
+    ("runner", &["sandbox", "model"]),
+    ("sandbox", &["model"]),
     ("testkit", &["runner"]),
 ];
 

@@ -26,6 +26,7 @@ pub(crate) fn settings() -> Settings {
         drain_grace: Duration::from_millis(200),
         background: runward_engine::Background::Kill,
         limits: runward_model::Limits::default(),
+        sandboxing: runward_engine::Sandboxing::none(),
         trail: None,
         redact: true,
         secrets: Vec::new(),

@@ -33,7 +33,7 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
         suggest: None,
         commands: vec![judged],
     };
-    let receipt = Receipt { command: "make all".into(), cwd: "/src".into(), verdict, output: None };
+    let receipt = Receipt { command: "make all".into(), cwd: "/src".into(), verdict, ..Receipt::default() };
     let usage =
         Usage { user: Duration::from_millis(30), system: Duration::from_millis(12), max_rss_kib: 2048 };
     let outcome = Outcome {
