@@ -1,9 +1,11 @@
 //! Clients of MCP that send exactly what they are told to, over either transport and in either era.
 
 mod http;
+mod person;
 mod stdio;
 
 pub use http::{Answer, HttpClient};
+pub use person::Person;
 pub use stdio::StdioClient;
 
 use serde_json::{Value, json};
@@ -33,6 +35,12 @@ pub trait Client {
     /// Goes away in the middle of a request.
     fn vanish(&mut self, id: u64);
 
+    /// The next request that the server makes of the client while this call is open.
+    fn asked(&mut self, id: u64) -> Value;
+
+    /// Answers a request of the server.
+    fn respond(&mut self, answer: &Value);
+
     /// The server.
     fn server(&mut self) -> &mut TestServer;
 
@@ -59,7 +67,10 @@ pub fn request(era: Era, id: u64, method: &str, mut params: Value) -> Value {
         let meta = &mut params["_meta"];
         meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
         meta["io.modelcontextprotocol/clientInfo"] = client_info();
-        meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        let capabilities = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+        if capabilities.is_null() {
+            *capabilities = json!({});
+        }
     }
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
@@ -72,8 +83,8 @@ fn cancellation(id: u64) -> Value {
     notification("notifications/cancelled", &json!({ "requestId": id, "reason": "no longer wanted" }))
 }
 
-fn initialize() -> Value {
-    json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client_info() })
+fn initialize(capabilities: &Value) -> Value {
+    json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client_info() })
 }
 
 fn client_info() -> Value {

@@ -18,22 +18,28 @@ pub struct HttpClient {
     address: String,
     authorization: Option<String>,
     session: Option<String>,
-    open: HashMap<u64, TcpStream>,
+    /// Answers that come in, and what was read of them already.
+    open: HashMap<u64, (TcpStream, Vec<u8>)>,
     last_id: u64,
 }
 
 impl HttpClient {
     /// Starts a server on a free port, waits until it listens and, in the era that wants it, shakes hands.
     pub fn start(command: Command, era: Era) -> Self {
-        HttpClient::start_as(command, era, None)
+        HttpClient::start_as(command, era, None, &json!({}))
+    }
+
+    /// The same for a client that can do this. Where there is no handshake, each request has to say so.
+    pub fn start_able(command: Command, era: Era, capabilities: &Value) -> Self {
+        HttpClient::start_as(command, era, None, capabilities)
     }
 
     /// The same, and shows this bearer token with every request.
     pub fn start_with_token(command: Command, era: Era, token: &str) -> Self {
-        HttpClient::start_as(command, era, Some(format!("Bearer {token}")))
+        HttpClient::start_as(command, era, Some(format!("Bearer {token}")), &json!({}))
     }
 
-    fn start_as(mut command: Command, era: Era, authorization: Option<String>) -> Self {
+    fn start_as(mut command: Command, era: Era, authorization: Option<String>, capabilities: &Value) -> Self {
         command.args(["serve", "--bind", "127.0.0.1:0"]);
         let mut server = TestServer::start(command);
         let mut line = String::new();
@@ -42,7 +48,7 @@ impl HttpClient {
         let (session, open) = (None, HashMap::new());
         let mut client = HttpClient { server, era, address, authorization, session, open, last_id: 0 };
         if era == Era::Legacy {
-            client.shake_hands();
+            client.shake_hands(capabilities);
         }
         client
     }
@@ -54,11 +60,11 @@ impl HttpClient {
 
     /// Sends any body at all to the server's MCP endpoint and reads the whole answer.
     pub fn post(&self, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        Answer::read(self.send(headers, body))
+        Answer::read(self.send(headers, body), Vec::new())
     }
 
-    fn shake_hands(&mut self) {
-        let hello = request(self.era, 0, "initialize", initialize());
+    fn shake_hands(&mut self, capabilities: &Value) {
+        let hello = request(self.era, 0, "initialize", initialize(capabilities));
         let answer = self.post(&[], hello.to_string().as_bytes());
         self.session = Some(answer.header("mcp-session-id").expect("a session").to_owned());
         let initialized = notification("notifications/initialized", &json!({}));
@@ -106,12 +112,13 @@ impl Client for HttpClient {
             headers.extend((!name.is_empty()).then_some(("Mcp-Name", name.as_str())));
         }
         let stream = self.send(&headers, body.as_bytes());
-        self.open.insert(self.last_id, stream);
+        self.open.insert(self.last_id, (stream, Vec::new()));
         self.last_id
     }
 
     fn messages(&mut self, id: u64) -> Vec<Value> {
-        let answer = Answer::read(self.open.remove(&id).expect("a request that is open"));
+        let (stream, read) = self.open.remove(&id).expect("a request that is open");
+        let answer = Answer::read(stream, read);
         let messages = answer.messages();
         let last = messages.last().unwrap_or_else(|| panic!("no message in {answer:?}"));
         assert!(is_answer(last) && last["id"] == id, "{answer:?}");
@@ -131,6 +138,33 @@ impl Client for HttpClient {
         self.open.remove(&id).expect("a request that is open");
     }
 
+    fn asked(&mut self, id: u64) -> Value {
+        let (stream, read) = self.open.get_mut(&id).expect("a request that is open");
+        let mut seen = read.len();
+        loop {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("a request before the answer ends");
+            read.push(byte[0]);
+            if byte[0] == b'\n' {
+                let line = text(&read[seen..]);
+                seen = read.len();
+                let data = line
+                    .strip_prefix("data:")
+                    .and_then(|data| serde_json::from_str::<Value>(data.trim()).ok());
+                if let Some(message) =
+                    data.filter(|message| message["method"].is_string() && !message["id"].is_null())
+                {
+                    return message;
+                }
+            }
+        }
+    }
+
+    fn respond(&mut self, answer: &Value) {
+        let answer = self.post(&self.own_headers(), answer.to_string().as_bytes());
+        assert_eq!(answer.status, 202, "{answer:?}");
+    }
+
     fn server(&mut self) -> &mut TestServer {
         &mut self.server
     }
@@ -147,8 +181,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn read(mut stream: TcpStream) -> Self {
-        let mut bytes = Vec::new();
+    fn read(mut stream: TcpStream, mut bytes: Vec<u8>) -> Self {
         stream.read_to_end(&mut bytes).expect("an answer");
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
         let (head, body) = (text(&bytes[..end]), &bytes[end + 4..]);

@@ -25,9 +25,14 @@ pub struct StdioClient {
 impl StdioClient {
     /// Starts a server and, in the era that wants it, shakes hands.
     pub fn start(command: Command, era: Era) -> Self {
+        StdioClient::start_able(command, era, &json!({}))
+    }
+
+    /// The same for a client that can do this. Where there is no handshake, each request has to say so.
+    pub fn start_able(command: Command, era: Era, capabilities: &Value) -> Self {
         let mut client = StdioClient::silent(command, era);
         if era == Era::Legacy {
-            let hello = client.ask("initialize", initialize());
+            let hello = client.ask("initialize", initialize(capabilities));
             assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
             client.send(&notification("notifications/initialized", &json!({})));
         }
@@ -101,6 +106,20 @@ impl Client for StdioClient {
 
     fn vanish(&mut self, _id: u64) {
         self.close_input();
+    }
+
+    fn asked(&mut self, _id: u64) -> Value {
+        loop {
+            let message = self.receive().expect("a request before the output ends");
+            assert!(!is_answer(&message), "an answer instead of a request: {message}");
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
+    }
+
+    fn respond(&mut self, answer: &Value) {
+        self.send(answer);
     }
 
     fn server(&mut self) -> &mut TestServer {
