@@ -79,6 +79,14 @@ pub enum Problem {
         /// The roots.
         roots: Vec<PathBuf>,
     },
+    /// The file is kept as it is although it lies where files may be written.
+    #[error("{} is protected: nothing may be changed in {}", .path.display(), .kept.display())]
+    Protected {
+        /// The file.
+        path: PathBuf,
+        /// What is protected.
+        kept: PathBuf,
+    },
     /// The path names no file.
     #[error("the path names no file")]
     NoName,
@@ -147,5 +155,8 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 fn join(paths: &[PathBuf]) -> String {
+    if paths.is_empty() {
+        return "(none)".into();
+    }
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -11,6 +11,8 @@ pub struct Ground {
     pub directory: PathBuf,
     /// Every file must lie in one root of each of these.
     pub roots: Vec<Roots>,
+    /// Files and directories inside the roots that stay as they are, there or not.
+    pub protected: Vec<PathBuf>,
 }
 
 /// Canonical directories, and what says that they may be written to.
@@ -42,7 +44,10 @@ impl Ground {
                 return Err(Problem::Outside { path: target, setting, roots: paths.clone() });
             }
         }
-        Ok(target)
+        match self.protected.iter().find(|kept| target.starts_with(kept)) {
+            Some(kept) => Err(Problem::Protected { path: target, kept: kept.clone() }),
+            None => Ok(target),
+        }
     }
 }
 
@@ -68,7 +73,11 @@ mod tests {
     fn ground() -> Ground {
         let roots =
             |setting, paths: &[&str]| Roots { setting, paths: paths.iter().map(PathBuf::from).collect() };
-        Ground { directory: "/w/p".into(), roots: vec![roots("one", &["/w", "/x"]), roots("two", &["/w/p"])] }
+        Ground {
+            directory: "/w/p".into(),
+            roots: vec![roots("one", &["/w", "/x"]), roots("two", &["/w/p"])],
+            protected: vec!["/w/p/.git".into()],
+        }
     }
 
     #[test]
@@ -91,6 +100,14 @@ mod tests {
                 "{named}: {problem}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_protected_inside_a_root_stays() {
+        for named in [".git", ".git/config", "x/../.git/hooks/pre-commit"] {
+            assert!(matches!(ground().target(named), Err(Problem::Protected { .. })), "{named}");
+        }
+        assert!(ground().target(".gitignore").is_ok());
     }
 
     #[test]

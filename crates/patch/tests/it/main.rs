@@ -32,7 +32,8 @@ impl Workspace {
 
     fn ground(&self) -> Ground {
         let directory = self.0.path().canonicalize().unwrap();
-        Ground { roots: vec![Roots { setting: "the test", paths: vec![directory.clone()] }], directory }
+        let roots = vec![Roots { setting: "the test", paths: vec![directory.clone()] }];
+        Ground { roots, directory, protected: Vec::new() }
     }
 
     fn path(&self, path: &str) -> PathBuf {
