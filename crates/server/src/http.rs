@@ -10,6 +10,7 @@ mod answer;
 mod endpoint;
 mod error;
 mod guard;
+mod health;
 mod leash;
 mod register;
 mod server;
@@ -35,7 +36,8 @@ pub async fn serve<H>(
 where
     H: ServerHandler + Clone + Send + Sync + 'static,
 {
-    let server = Server::bind(settings).await?;
+    let told_by = engine.clone();
+    let server = Server::bind(settings).await?.reporting(move || told_by.policy_fault());
     let told_to_stop = stop_signal().map_err(Error::Signals)?;
     on_listening(server.address());
     #[cfg(feature = "conformance")]

@@ -7,10 +7,9 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use axum::{Json, Router, middleware};
+use axum::{Router, middleware};
 use rmcp::ServerHandler;
 use rustix::net::sockopt;
-use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +18,7 @@ use super::answer::{method_not_allowed, not_found};
 use super::endpoint::{Open, endpoint};
 use super::error::Error;
 use super::guard::{Guard, authenticate, guard};
+use super::health::{Health, health};
 use crate::{HttpSettings, Token};
 
 /// How long the last answers may take once everything has been stopped, and then how long the last connections may.
@@ -34,6 +34,7 @@ pub struct Server {
     address: SocketAddr,
     guard: Arc<Guard>,
     token: Option<Token>,
+    health: Health,
 }
 
 impl Server {
@@ -48,7 +49,14 @@ impl Server {
         let listener = TcpListener::bind(asked).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let guard = Arc::new(Guard { allowed, max_body: settings.max_body });
-        Ok(Server { listener, address, guard, token: settings.token.clone() })
+        let (token, health) = (settings.token.clone(), Health::default());
+        Ok(Server { listener, address, guard, token, health })
+    }
+
+    /// With what is wrong with the policy, if anything is, told by the health check.
+    #[must_use]
+    pub fn reporting(self, policy_fault: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        Server { health: Health::new(policy_fault), ..self }
     }
 
     /// The real address, also where port 0 was asked for.
@@ -68,7 +76,7 @@ impl Server {
         H: ServerHandler + Clone + Send + Sync + 'static,
     {
         let (closing, open) = (CancellationToken::new(), Open::default());
-        let router = router(mcp, &self.guard, self.token, open.clone());
+        let router = router(mcp, &self.guard, self.token, self.health, open.clone());
         let serving = axum::serve(self.listener.tap_io(prepare), router)
             .with_graceful_shutdown(closing.clone().cancelled_owned());
         let mut serving = std::pin::pin!(serving.into_future());
@@ -100,7 +108,7 @@ async fn lingered(streams: &CancellationToken) {
     tokio::time::sleep(LINGER).await;
 }
 
-fn router<H>(mcp: H, guarding: &Arc<Guard>, token: Option<Token>, open: Open) -> Router
+fn router<H>(mcp: H, guarding: &Arc<Guard>, token: Option<Token>, healthy: Health, open: Open) -> Router
 where
     H: ServerHandler + Clone + Send + Sync + 'static,
 {
@@ -108,7 +116,7 @@ where
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(token, authenticate));
     Router::new()
-        .route("/healthz", get(health))
+        .route("/healthz", get(health).with_state(healthy))
         .method_not_allowed_fallback(method_not_allowed)
         .merge(doors)
         .layer(DefaultBodyLimit::max(guarding.max_body))
@@ -121,8 +129,4 @@ fn prepare(connection: &mut TcpStream) {
     let _ = connection.set_nodelay(true);
     let _ = sockopt::set_socket_keepalive(&*connection, true);
     let _ = sockopt::set_tcp_keepidle(&*connection, PROBE_AFTER);
-}
-
-async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
 }
