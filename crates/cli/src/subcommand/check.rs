@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use runward_model::{Argv, Decision, Judged, Refusal, Verdict, Work};
+use runward_policy::{Definition, Outcome, Trace};
 
 use crate::args::{Check, Common};
 use crate::config::Config;
@@ -16,8 +17,10 @@ pub(crate) fn run(args: Check, common: &Common) -> anyhow::Result<Exit> {
     let config = Config::load(common.config.as_deref(), &common.flags())?;
     crate::log::start(&config.log)?;
     let engine = wiring::engine(&config);
-    let verdict = engine.check(&work(args.command), args.cwd.as_deref()).unwrap_or_else(as_verdict);
-    let text = if args.json { serde_json::to_string_pretty(&verdict)? + "\n" } else { told(&verdict) };
+    let (verdict, traces) = engine
+        .explain(&work(args.command), args.cwd.as_deref())
+        .unwrap_or_else(|refusal| (as_verdict(refusal), Vec::new()));
+    let text = if args.json { as_json(&verdict, &traces)? } else { told(&verdict) + &told_how(&traces) };
     io::stdout().write_all(text.as_bytes())?;
     Ok(if verdict.decision == Decision::Allow { Exit::Success } else { Exit::No })
 }
@@ -48,6 +51,37 @@ fn told(verdict: &Verdict) -> String {
         tell_suggestion(&mut text, suggest);
     }
     text
+}
+
+/// The verdict, and how rules in Rego came to it where there are any.
+fn as_json(verdict: &Verdict, traces: &[Trace]) -> serde_json::Result<String> {
+    let mut value = serde_json::to_value(verdict)?;
+    if let Some(object) = value.as_object_mut().filter(|_| !traces.is_empty()) {
+        object.insert("trace".to_owned(), serde_json::to_value(traces)?);
+    }
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
+
+fn told_how(traces: &[Trace]) -> String {
+    let mut text = String::new();
+    for Trace { input, definitions } in traces {
+        let _ = writeln!(text, "\n  trace    input: {}", printable(&input.to_string()));
+        definitions.iter().for_each(|definition| tell_definition(&mut text, definition));
+    }
+    text
+}
+
+fn tell_definition(text: &mut String, definition: &Definition) {
+    let Definition { file, line, text: rule, outcome } = definition;
+    let outcome = match outcome {
+        Outcome::Held => "holds".to_owned(),
+        Outcome::Default => "holds unless another does".to_owned(),
+        Outcome::Gave { value } => format!("is {value}, which is not true"),
+        Outcome::Stopped { at, condition } => format!("does not hold: line {at}: {condition}"),
+        Outcome::Failed { error } => format!("failed: {error}"),
+    };
+    let _ = writeln!(text, "           {}:{line}: {}", printable(file), printable(rule));
+    let _ = writeln!(text, "               {}", printable(&outcome));
 }
 
 fn tell_suggestion(text: &mut String, suggest: &str) {
