@@ -1,9 +1,11 @@
 //! The command line.
 
+mod approvals;
 mod audit;
 
 use std::path::PathBuf;
 
+pub(crate) use approvals::{Allow, Approvals, Deny, ListApprovals};
 pub(crate) use audit::{Audit, Export, List, Show, Verify};
 
 use clap::{Args as ClapArgs, Parser};
@@ -48,6 +50,9 @@ pub(crate) enum Subcommand {
     /// Try your rules
     #[command(subcommand)]
     Policy(Policy),
+    /// Answer what servers ask before they run a command
+    #[command(subcommand, after_help = help::APPROVALS)]
+    Approvals(Approvals),
     /// Read the record of every call
     #[command(subcommand, after_help = help::audit())]
     Audit(Audit),

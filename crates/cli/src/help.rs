@@ -65,6 +65,19 @@ Examples:
   ALLOWED_COMMANDS=ls,cat runward check -- 'ls -l | cat'
   ALLOWED_COMMANDS=ls runward check --json -- ls '*.txt'";
 
+/// Below the subcommands of `approvals`.
+pub(crate) const APPROVALS: &str = "\
+A server asks before it runs a command where a rule says \"ask\", where a caller wants to leave the \
+sandbox, and, under approval_policy = \"untrusted\", about everything that no rule allows by name. \
+Whoever answers first counts: here, or the user of the client that called. Servers of the same user \
+on this machine are asked, through private sockets in runward/approvals in the XDG state directory. \
+Exits 1 when nobody asks that question any more.
+
+Examples:
+  runward approvals list
+  runward approvals allow 0a1b2c3d --session
+  runward approvals deny 0a1b2c3d --note 'push to a branch instead'";
+
 /// Below the subcommands of `audit`.
 const AUDIT: &str = "\
 Every call, run or refused, is recorded before anything runs and again when it ends. Each record \

@@ -49,6 +49,12 @@ pub(crate) fn engine(config: &Config) -> Engine {
     )
 }
 
+/// Where servers take answers from this machine.
+pub(crate) fn approvals_directory(config: &Config) -> PathBuf {
+    let usual = || State::of_this_user().path().join("approvals");
+    config.approvals.directory.clone().unwrap_or_else(usual)
+}
+
 /// The operator's rules, with names looked up where this program looks them up.
 pub(crate) fn policy(config: &Config) -> Policy {
     let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());

@@ -3,6 +3,7 @@
 //! `config/default.toml` is the reference. A key exists because it stands there, its kind is the kind of its
 //! default, and [`Config`] is what remains when every layer is on and every value is checked.
 
+mod approvals;
 mod audit;
 mod environment;
 mod error;
@@ -22,6 +23,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use approvals::rules_of;
+pub(crate) use approvals::{Approvals, rules_file};
 pub(crate) use audit::{Audit, Place};
 use environment::Variables;
 pub(crate) use error::Error;
@@ -29,6 +32,7 @@ pub(crate) use origin::Origin;
 use rules::RuleBook;
 use runward_engine::Background;
 use runward_model::Containment;
+use runward_policy::PrefixRule;
 pub(crate) use sandbox::Sandbox;
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
@@ -40,6 +44,9 @@ pub(crate) struct Config {
     pub(crate) tools: Vec<String>,
     pub(crate) policy: Policy,
     pub(crate) rules: RuleBook,
+    pub(crate) approvals: Approvals,
+    /// Rules that people made for commands outside the sandbox.
+    pub(crate) escalations: Vec<PrefixRule>,
     pub(crate) shell_tool: ShellTool,
     pub(crate) limits: Limits,
     pub(crate) http: Http,
@@ -124,7 +131,13 @@ pub(crate) type Flag<'a> = (&'static str, &'static str, &'a str);
 impl Config {
     /// Reads every layer of this process. `file` is what `--config` named.
     pub(crate) fn load(file: Option<&Path>, flags: &[Flag<'_>]) -> Result<Self, Error> {
-        Self::from_layers(file, &std::env::vars_os().collect(), flags)
+        let mut config = Self::from_layers(file, &std::env::vars_os().collect(), flags)?;
+        if let Some(file) = rules_file(&config.approvals) {
+            let granted = rules_of(&file)?;
+            config.rules.rules.prefixes.extend(granted.rules);
+            config.escalations = granted.escalated;
+        }
+        Ok(config)
     }
 
     fn from_layers(file: Option<&Path>, variables: &Variables, flags: &[Flag<'_>]) -> Result<Self, Error> {

@@ -1,5 +1,7 @@
 //! `[[rule]]`: the only tables of which there may be several.
 
+use std::path::Path;
+
 use runward_model::Decision;
 use runward_policy::PrefixRule;
 use toml::Spanned;
@@ -7,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::Error;
 use super::origin::Origin;
-use super::settings::Source;
+use super::settings::{Source, parse};
 
 /// A rule whose examples were checked, and where it stands.
 pub(crate) type Rule = PrefixRule;
@@ -24,15 +26,55 @@ struct Written {
     justification: String,
     /// Examples, where they stand, and whether the rule has to be about them.
     examples: Vec<(String, Origin, bool)>,
+    /// Where it says that it also answers for callers that ask to be held less tightly.
+    escalated: Option<Origin>,
+}
+
+/// Rules that people made by their answers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Granted {
+    pub(crate) rules: Vec<Rule>,
+    /// Those that also answer for callers that ask to be held less tightly.
+    pub(crate) escalated: Vec<Rule>,
+}
+
+/// Reads a file of nothing but such rules.
+pub(super) fn granted(path: &Path, text: &str) -> Result<Granted, Error> {
+    let (document, source) = (parse(text, path)?, Source { path, text });
+    let mut granted = Granted::default();
+    for (name, value) in document.get_ref() {
+        let origin = source.origin(name.span().start, name.get_ref());
+        if name.get_ref() != "rule" {
+            return Err(Error::setting(&origin, "only [[rule]] may stand in this file"));
+        }
+        let DeValue::Array(items) = value.get_ref() else { return Err(Error::setting(&origin, HOW)) };
+        for item in items {
+            let (rule, escalated) = one(item, &source)?;
+            match escalated {
+                Some(place) if rule.decision() != Decision::Allow => {
+                    return Err(Error::setting(&place, "only a rule that allows can also escalate"));
+                }
+                Some(_) => granted.escalated.push(rule.clone()),
+                None => {}
+            }
+            granted.rules.push(rule);
+        }
+    }
+    Ok(granted)
 }
 
 /// Reads every rule of a file.
 pub(super) fn read(value: &DeValue<'_>, source: &Source<'_>, origin: &Origin) -> Result<Vec<Rule>, Error> {
     let DeValue::Array(items) = value else { return Err(Error::setting(origin, HOW)) };
-    items.iter().map(|item| one(item, source)).collect()
+    let read = |item| match one(item, source)? {
+        (rule, None) => Ok(rule),
+        (_, Some(place)) => Err(Error::setting(&place, no_such_key())),
+    };
+    items.iter().map(read).collect()
 }
 
-fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<Rule, Error> {
+/// A rule, and where it says that it escalates.
+fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<(Rule, Option<Origin>), Error> {
     let here = source.origin(item.span().start, "rule");
     let DeValue::Table(table) = item.get_ref() else { return Err(Error::setting(&here, HOW)) };
     let written = written(table, source)?;
@@ -44,7 +86,11 @@ fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<Rule, Error> 
     for (example, place, wanted) in &written.examples {
         check(&rule, example, place, *wanted)?;
     }
-    Ok(rule)
+    Ok((rule, written.escalated))
+}
+
+fn no_such_key() -> String {
+    format!("there is no such key in a rule; there are {}", KEYS.join(", "))
 }
 
 fn written(table: &DeTable<'_>, source: &Source<'_>) -> Result<Written, Error> {
@@ -78,9 +124,12 @@ fn written(table: &DeTable<'_>, source: &Source<'_>) -> Result<Written, Error> {
                 let wanted = name_text == "match";
                 written.examples.extend(found.into_iter().map(|(text, place)| (text, place, wanted)));
             }
-            _ => {
-                return Err(wrong(&format!("there is no such key in a rule; there are {}", KEYS.join(", "))));
-            }
+            "escalated" => match value.get_ref() {
+                DeValue::Boolean(true) => written.escalated = Some(origin),
+                DeValue::Boolean(false) => {}
+                _ => return Err(wrong("expected true or false")),
+            },
+            _ => return Err(wrong(&no_such_key())),
         }
     }
     Ok(written)

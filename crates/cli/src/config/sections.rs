@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
+use super::approvals::Approvals;
 use super::error::Error;
 use super::origin::Origin;
 use super::rules::RuleBook;
@@ -24,6 +25,8 @@ impl Config {
             tools: read_tools(settings)?,
             policy: Policy::read(settings)?,
             rules: RuleBook::read(settings)?,
+            approvals: Approvals::read(settings)?,
+            escalations: Vec::new(),
             shell_tool: ShellTool::read(settings)?,
             limits: Limits::read(settings)?,
             http: Http::read(settings)?,
@@ -144,7 +147,7 @@ pub(super) fn in_order(
 }
 
 /// An absolute path; empty is the usual place.
-fn read_path(settings: &mut Settings, key: &str) -> Result<Option<PathBuf>, Error> {
+pub(super) fn read_path(settings: &mut Settings, key: &str) -> Result<Option<PathBuf>, Error> {
     let (text, origin) = settings.text(key)?;
     let path = Some(PathBuf::from(&text)).filter(|path| !path.as_os_str().is_empty());
     match path {

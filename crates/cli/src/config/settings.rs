@@ -171,8 +171,8 @@ impl Setting {
 
 /// A file while it is read.
 pub(super) struct Source<'a> {
-    path: &'a Path,
-    text: &'a str,
+    pub(super) path: &'a Path,
+    pub(super) text: &'a str,
 }
 
 impl Source<'_> {
@@ -182,7 +182,7 @@ impl Source<'_> {
     }
 }
 
-fn parse<'a>(text: &'a str, path: &Path) -> Result<toml::Spanned<DeTable<'a>>, Error> {
+pub(super) fn parse<'a>(text: &'a str, path: &Path) -> Result<toml::Spanned<DeTable<'a>>, Error> {
     DeTable::parse(text).map_err(|error| Error::Syntax {
         path: path.into(),
         line: line_at(text, error.span().map_or(0, |span| span.start)),

@@ -1,5 +1,6 @@
 //! One file a subcommand.
 
+mod approvals;
 mod audit;
 mod check;
 mod policy_test;
@@ -19,6 +20,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Serve(serve)) => serve::run(&serve, &args.common),
         Some(Subcommand::Check(check)) => check::run(check, &args.common),
         Some(Subcommand::Policy(Policy::Test(test))) => policy_test::run(&test, &args.common),
+        Some(Subcommand::Approvals(action)) => approvals::run(action, &args.common),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
         Some(Subcommand::Resume) => resume::run(&args.common),
         None => {

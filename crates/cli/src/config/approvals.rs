@@ -1,0 +1,151 @@
+//! The setting `approval_policy`, the section `[approvals]`, and the file of rules that people made by their answers.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use runward_model::ApprovalPolicy;
+
+use super::error::Error;
+use super::origin::Origin;
+use super::rule::{Granted, granted};
+use super::sections::read_path;
+use super::settings::Settings;
+use crate::state::State;
+
+/// When and how people are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Approvals {
+    pub(crate) policy: ApprovalPolicy,
+    pub(crate) timeout: Duration,
+    /// Whether `runward approvals` may answer.
+    pub(crate) local: bool,
+    /// Whether people are offered to allow first words for good.
+    pub(crate) request_rule: bool,
+    /// `None` is the usual place.
+    pub(crate) rules_file: Option<PathBuf>,
+    /// The same.
+    pub(crate) directory: Option<PathBuf>,
+}
+
+impl Approvals {
+    pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let policies = ApprovalPolicy::ALL.map(|policy| (policy.name(), policy));
+        let timeout = Duration::from_secs(1)..=Duration::from_hours(24);
+        Ok(Approvals {
+            policy: settings.choice("approval_policy", &policies)?,
+            timeout: settings.duration("approvals.timeout", timeout)?,
+            local: settings.switch("approvals.local")?,
+            request_rule: settings.switch("approvals.request_rule")?,
+            rules_file: read_path(settings, "approvals.rules_file")?,
+            directory: read_path(settings, "approvals.directory")?,
+        })
+    }
+}
+
+/// The file of rules that people made by their answers; none where there is nowhere to keep it.
+pub(crate) fn rules_file(approvals: &Approvals) -> Option<PathBuf> {
+    approvals.rules_file.clone().or_else(|| match State::of_this_user() {
+        State::Lasting(directory) => Some(directory.join("approved.toml")),
+        State::Temporary(_) => None,
+    })
+}
+
+/// The rules that people made by their answers; none where there is no such file. A file that somebody else could have
+/// written grants nothing, and is an error.
+pub(crate) fn rules_of(file: &Path) -> Result<Granted, Error> {
+    match read(file) {
+        Ok(None) => Ok(Granted::default()),
+        Ok(Some(text)) => granted(file, &text),
+        Err(error) => {
+            let origin = Origin::File { path: file.into(), line: 1, key: "rule".into() };
+            Err(Error::setting(&origin, format!("the file of approved rules cannot be used: {error}")))
+        }
+    }
+}
+
+fn read(file: &Path) -> io::Result<Option<String>> {
+    let mut opened = match File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let found = opened.metadata()?;
+    let user = rustix::process::geteuid().as_raw();
+    if found.mode() & 0o022 != 0 || !(found.uid() == user || found.uid() == 0) {
+        let what = "others may write to it; make it your own (chmod go-w)";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, what));
+    }
+    let mut text = String::new();
+    opened.read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn with(text: &str) -> Result<Approvals, String> {
+        let mut settings = Settings::defaults().unwrap();
+        settings.apply_file(Path::new("x.toml"), text).map_err(|error| error.to_string())?;
+        Config::read(&mut settings).map(|config| config.approvals).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn people_are_asked_on_request_unless_somebody_says_otherwise() {
+        let usual = with("").unwrap();
+        assert_eq!((usual.policy, usual.local, usual.request_rule), (ApprovalPolicy::OnRequest, true, false));
+        assert_eq!(with("approval_policy = 'untrusted'").unwrap().policy, ApprovalPolicy::Untrusted);
+        let message = "x.toml:1: approval_policy: \"always\" is not one of never, on-request, untrusted";
+        assert_eq!(with("approval_policy = 'always'"), Err(message.into()));
+    }
+
+    fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("rules.toml");
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        (directory, file)
+    }
+
+    #[test]
+    fn rules_that_people_made_are_read_with_those_that_escalate() {
+        let rule = "[[rule]]\npattern = [\"git\", \"log\"]\ndecision = \"allow\"\n";
+        let (_directory, path) = file(&format!("{rule}\n{rule}escalated = true\n"));
+        let found = rules_of(&path).unwrap();
+        assert_eq!((found.rules.len(), found.escalated.len()), (2, 1));
+        assert_eq!(rules_of(Path::new("/no/such/file")).unwrap().rules.len(), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_broken_or_open_to_others_is_an_error_that_names_it() {
+        for (text, message) in [
+            ("[[rule]]\npattern = ['x']\n", ":1: rule: a rule needs decision"),
+            ("[[rule]\n", ":1: "),
+            ("tools = []\n", ":1: tools: only [[rule]] may stand in this file"),
+            (
+                "[[rule]]\npattern = ['x']\ndecision = 'allow'\nescalated = 1\n",
+                ":4: rule.escalated: expected true or false",
+            ),
+            (
+                "[[rule]]\npattern = ['x']\ndecision = 'deny'\nescalated = true\n",
+                ":4: rule.escalated: only a rule that allows",
+            ),
+        ] {
+            let (_directory, path) = file(text);
+            let found = rules_of(&path).unwrap_err().to_string();
+            assert!(found.starts_with(&format!("{}{message}", path.display())), "{found}");
+        }
+        let (_directory, path) = file("");
+        fs::set_permissions(&path, Permissions::from_mode(0o620)).unwrap();
+        assert!(rules_of(&path).unwrap_err().to_string().contains("others may write to it"));
+    }
+}
