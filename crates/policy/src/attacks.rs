@@ -1,13 +1,15 @@
 //! A built-in list of attacks, to be tried against an operator's own rules.
 //!
-//! Each is a line that tries to run a program that nobody allowed, or to have an allowed one load other code. Nothing is
-//! executed: the lines are judged as a caller's would be.
+//! Each is a line that tries to run a program that nobody allowed, or to have an allowed one load other code. Where
+//! rules block commands, each of those is tried in the same places and in every spelling. Nothing is executed: the
+//! lines are judged as a caller's would be.
+
+mod aim;
 
 use std::path::Path;
 
 use runward_model::{Decision, Verdict, Work};
 
-use crate::rules::Blocked;
 use crate::{Policy, read};
 
 /// The program that the attacks try to run.
@@ -18,8 +20,14 @@ const SMUGGLING: &str = include_str!("../data/smuggling.txt");
 const BUILTINS: &str = include_str!("../data/builtins.txt");
 const TOLD: &str = include_str!("../data/told.txt");
 
+/// The group of lines that spell a name in ways that a shell undoes.
+const SPELLINGS: &str = "spellings of a name";
+
 /// Programs that attacks stand beside; others take their places where they are not allowed.
 const CARRIERS: [&str; 3] = ["ls", "cat", "echo"];
+
+/// What takes their places where everything is allowed but some of them are blocked.
+const OTHER_CARRIERS: [&str; 4] = ["true", "id", "date", "uname"];
 
 /// A line that tries to run what nobody allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +36,8 @@ pub struct Attack {
     pub group: &'static str,
     /// The line, as a caller would give it.
     pub line: String,
+    /// The rule that it tries to get around, and where that stands; none when it is any program that nobody allowed.
+    pub aim: Option<String>,
 }
 
 /// An attack that the rules let through.
@@ -44,6 +54,8 @@ pub struct Breach {
 pub struct Trial {
     /// How many attacks were tried.
     pub attacks: usize,
+    /// How many blocked commands some of them were aimed at.
+    pub targets: usize,
     /// Those that would get through, in the order of the list.
     pub through: Vec<Breach>,
 }
@@ -54,22 +66,23 @@ pub fn attacks() -> Vec<Attack> {
 }
 
 impl Policy {
-    /// Tries every attack against these rules. Where everything is allowed and some commands are blocked, the program
-    /// that the attacks try to run counts as blocked.
+    /// Tries every attack against these rules: with a program that nobody allowed, unless everything is, and with each
+    /// command that a rule is against and something else allows.
     pub fn withstand(&self) -> Trial {
-        let mut policy = self.clone();
-        if self.restricts() && self.allowlist.allows_everything() {
-            policy.rules.blocked.extend(Blocked::parse(CANARY, "the attack itself"));
+        let listed = attacks();
+        let targets = self.targets();
+        let mut all: Vec<Attack> =
+            targets.iter().flat_map(|target| target.attacks(&listed, &self.path)).collect();
+        if !self.allowlist.allows_everything() || !self.restricts() {
+            all.splice(0..0, listed);
         }
-        let all: Vec<Attack> = attacks().into_iter().filter(|attack| policy.concerns(attack)).collect();
-        let through = all.iter().filter_map(|attack| policy.breach(attack)).collect();
-        Trial { attacks: all.len(), through }
+        let through = all.iter().filter_map(|attack| self.breach(attack)).collect();
+        Trial { attacks: all.len(), through, targets: targets.len() }
     }
 
-    /// Whether an attack could show anything. Where everything is allowed, only a program that is blocked is at stake.
-    fn concerns(&self, attack: &Attack) -> bool {
-        let blocks_only = self.restricts() && self.allowlist.allows_everything();
-        !blocks_only || attack.line.contains(CANARY)
+    /// Whether rules block commands by what they look like, which no attack can be made from.
+    pub fn has_patterns(&self) -> bool {
+        !self.rules.patterns.is_empty()
     }
 
     fn breach(&self, attack: &Attack) -> Option<Breach> {
@@ -93,7 +106,8 @@ impl Policy {
     fn carrier(&self) -> Option<String> {
         let listed = self.allowlist.entries().iter().cloned();
         let ruled = self.rules.prefixes.iter().filter_map(crate::PrefixRule::allowed_line);
-        listed.chain(ruled).find(|line| self.allows(line))
+        let others = OTHER_CARRIERS.iter().map(|&name| name.to_owned());
+        listed.chain(ruled).chain(others).find(|line| self.allows(line))
     }
 
     fn allows(&self, line: &str) -> bool {
@@ -108,7 +122,7 @@ fn listed(text: &'static str) -> Vec<Attack> {
     for line in text.lines().filter(|line| !line.is_empty()) {
         match line.strip_prefix("## ") {
             Some(name) => group = name,
-            None => attacks.push(Attack { group, line: line.replace('␤', "\n") }),
+            None => attacks.push(Attack { group, line: line.replace('␤', "\n"), aim: None }),
         }
     }
     attacks

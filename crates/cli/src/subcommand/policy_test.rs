@@ -28,23 +28,44 @@ fn note(policy: &Policy) -> Option<&'static str> {
     if !policy.restricts() {
         return Some("* allows every command and nothing is blocked, so there is nothing to get around");
     }
-    (!policy.allows_something()).then_some("no command is allowed, so nothing can get through")
+    if !policy.allows_something() {
+        return Some("no command is allowed, so nothing can get through");
+    }
+    policy.has_patterns().then_some(
+        "blocked_patterns are not tried, since no command can be made from them; ask `runward check` about yours",
+    )
 }
 
 fn as_json(policy: &Policy, trial: &Trial) -> serde_json::Result<String> {
     let through = |breach: &Breach| {
         let Breach { attack, verdict } = breach;
-        json!({ "group": attack.group, "line": attack.line, "reason": verdict.reason, "rule": verdict.rule })
+        json!({
+            "group": attack.group,
+            "line": attack.line,
+            "aim": attack.aim,
+            "reason": verdict.reason,
+            "rule": verdict.rule,
+        })
     };
     let through: Vec<_> = trial.through.iter().map(through).collect();
     let refused = trial.attacks - trial.through.len();
-    let value =
-        json!({ "attacks": trial.attacks, "refused": refused, "through": through, "note": note(policy) });
+    let value = json!({
+        "attacks": trial.attacks,
+        "targets": trial.targets,
+        "refused": refused,
+        "through": through,
+        "note": note(policy),
+    });
     Ok(serde_json::to_string_pretty(&value)? + "\n")
 }
 
 fn told(policy: &Policy, trial: &Trial) -> String {
-    let Trial { attacks, through } = trial;
+    let Trial { attacks, through, targets } = trial;
+    let aimed = match targets {
+        0 => String::new(),
+        1 => ", some of them aimed at a command that a rule blocks,".to_owned(),
+        count => format!(", some of them aimed at {count} commands that rules block,"),
+    };
     let mut text = String::new();
     if let Some(note) = note(policy) {
         let _ = writeln!(text, "Note: {note}.\n");
@@ -54,8 +75,8 @@ fn told(policy: &Policy, trial: &Trial) -> String {
         tell_breaches(&mut text, through);
     }
     let _ = match through.len() {
-        0 => writeln!(text, "All {attacks} attacks are refused."),
-        let_through => writeln!(text, "{let_through} of {attacks} attacks would get through."),
+        0 => writeln!(text, "All {attacks} attacks{aimed} are refused."),
+        let_through => writeln!(text, "{let_through} of {attacks} attacks{aimed} would get through."),
     };
     text
 }

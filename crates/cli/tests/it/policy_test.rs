@@ -21,7 +21,7 @@ fn rules_that_let_nothing_through_exit_with_0_and_say_how_much_was_tried() {
 fn an_attack_that_gets_through_is_shown_in_its_group_with_the_reason() {
     let ended = test("ls,bash", &[]);
     assert_eq!(ended.code, 1, "{ended:?}");
-    let shown = "shells that run the text they are given\n  bash -c canary\n      ";
+    let shown = "shells that run the text they are given\n  bash -c 'canary'\n      ";
     assert!(ended.stdout.contains(shown), "{}", ended.stdout);
     assert!(ended.stdout.contains("bash is an interpreter: whatever it is given runs"), "{}", ended.stdout);
     assert!(ended.stdout.ends_with(" attacks would get through.\n"), "{}", ended.stdout);
@@ -61,8 +61,13 @@ fn blocked_commands_are_tried_too() {
         .unwrap();
     let ended = Program::new(&["policy", "test", "--config", file.to_str().unwrap()]).run();
     assert_eq!(ended.code, 1, "{ended:?}");
-    assert!(ended.stdout.contains("  awk 'BEGIN { system(\"canary\") }'\n"), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("sh -c"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("  awk 'BEGIN { system(\"rm -rf\") }'\n"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("sh -c") && !ended.stdout.contains("canary"), "{}", ended.stdout);
+    let last = ended.stdout.lines().last().unwrap();
+    assert!(
+        last.ends_with(", some of them aimed at a command that a rule blocks, would get through."),
+        "{last}"
+    );
 }
 
 #[test]

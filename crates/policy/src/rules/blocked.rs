@@ -28,12 +28,22 @@ impl Blocked {
         Ok(Blocked { text: text.to_owned(), place: place.into(), shape })
     }
 
+    /// The entry and where it stands.
+    pub(crate) fn title(&self) -> String {
+        format!("blocked_commands {:?} ({})", self.text, self.place)
+    }
+
+    /// The command, its program first.
+    pub(crate) fn words(&self) -> Vec<String> {
+        split_plain(&self.text).unwrap_or_default()
+    }
+
     pub(super) fn look_up(&mut self, path: &SearchPath) {
         self.shape.look_up(path);
     }
 
     pub(super) fn objection(&self, program: &Program<'_>, words: &[Word]) -> Option<Ruling> {
-        let Blocked { text, place, shape } = self;
+        let Blocked { text, shape, .. } = self;
         let base = program.base;
         let reason = match shape.fits(program, words) {
             Fit::No => return None,
@@ -43,7 +53,6 @@ impl Blocked {
                  known when it runs; write them out, begin paths with ./ or /, or put -- before them"
             ),
         };
-        let rule = Some(format!("blocked_commands {text:?} ({place})"));
-        Some(Ruling { decision: Decision::Deny, reason, rule })
+        Some(Ruling { decision: Decision::Deny, reason, rule: Some(self.title()) })
     }
 }

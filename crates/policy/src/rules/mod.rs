@@ -5,6 +5,7 @@ mod names;
 mod pattern;
 mod prefix;
 mod shape;
+pub(crate) mod spellings;
 
 pub use blocked::Blocked;
 pub use pattern::BlockedPattern;

@@ -71,6 +71,25 @@ impl PrefixRule {
         words.filter(|_| self.decision == Decision::Allow).map(|words| words.join(" "))
     }
 
+    /// Commands that the rule is against, for one that asks or denies: each alternative once.
+    pub(crate) fn denied_lines(&self) -> Vec<Vec<String>> {
+        if self.decision == Decision::Allow {
+            return Vec::new();
+        }
+        let first: Vec<String> = self.pattern.iter().filter_map(|part| part.first().cloned()).collect();
+        let others = self
+            .pattern
+            .iter()
+            .enumerate()
+            .flat_map(|(at, part)| part.iter().skip(1).map(move |word| (at, word.clone())));
+        let varied = others.map(|(at, word)| {
+            let mut line = first.clone();
+            line.splice(at..=at, [word]);
+            line
+        });
+        std::iter::once(first.clone()).chain(varied.collect::<Vec<_>>()).collect()
+    }
+
     /// The programs of a rule that allows a command with these words.
     pub(crate) fn allowed_programs(&self, words: &[Word]) -> Option<&Allowlist> {
         (self.decision == Decision::Allow && self.begins(words)).then_some(&self.programs)

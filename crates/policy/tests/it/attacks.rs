@@ -1,7 +1,7 @@
 //! The built-in attacks, tried against rules.
 
 use runward_model::Decision;
-use runward_policy::{Allowlist, Blocked, Policy, PrefixRule, Rules, SearchPath, attacks};
+use runward_policy::{Allowlist, Blocked, Breach, Policy, PrefixRule, Rules, SearchPath, attacks};
 
 fn policy(list: &str) -> Policy {
     Policy::new(Allowlist::parse(list), SearchPath::new("/usr/bin:/bin".as_ref()))
@@ -49,8 +49,8 @@ fn no_attack_gets_past_wrappers_since_what_they_start_is_judged() {
 #[test]
 fn an_interpreter_that_is_listed_lets_its_attacks_through() {
     let found = through(&policy("bash,tar"));
-    assert!(found.contains(&"bash -c canary".to_owned()), "{found:?}");
-    assert!(found.contains(&"tar --to-command=canary -xf x.tar".to_owned()), "{found:?}");
+    assert!(found.contains(&"bash -c 'canary'".to_owned()), "{found:?}");
+    assert!(found.contains(&"tar --to-command='canary' -xf x.tar".to_owned()), "{found:?}");
     assert!(!found.iter().any(|line| line.starts_with("python")), "{found:?}");
 }
 
@@ -78,6 +78,46 @@ fn where_only_some_commands_are_blocked_only_programs_that_start_others_by_thems
         .map(|breach| &breach.attack.line)
         .collect();
     assert_eq!(odd, Vec::<&String>::new());
+}
+
+#[test]
+fn every_blocked_command_is_tried_in_its_own_words() {
+    let blocked = ["rm -rf", "dd"].map(|entry| Blocked::parse(entry, "here").unwrap());
+    let rule =
+        |words: &[&[&str]]| words.iter().map(|part| part.iter().map(|&w| w.to_owned()).collect()).collect();
+    let pushes = PrefixRule::new(rule(&[&["git"], &["push", "fetch"]]), Decision::Deny, "", "there").unwrap();
+    let rules = Rules { blocked: blocked.into(), prefixes: vec![pushes], ..Rules::default() };
+    let policy = policy("*").with_rules(rules);
+    let trial = policy.withstand();
+    assert_eq!(trial.targets, 4);
+    assert!(trial.attacks > 4 * 250, "{}", trial.attacks);
+    for Breach { attack, .. } in &trial.through {
+        let aim = attack.aim.as_deref().unwrap();
+        let (program, _) = [("rm", "rm -rf"), ("dd", "\"dd\""), ("git", "git")]
+            .into_iter()
+            .find(|(_, rule)| aim.contains(rule))
+            .unwrap_or_else(|| panic!("{aim}"));
+        assert!(attack.line.contains(program) && !attack.line.contains("canary"), "{attack:?}");
+    }
+    assert!(trial.through.iter().all(|breach| breach.attack.group != "spellings of a name"));
+}
+
+#[test]
+fn what_is_not_allowed_anyway_is_no_target() {
+    let blocked = vec![Blocked::parse("rm -rf", "here").unwrap()];
+    let only_ls = policy("ls").with_rules(Rules { blocked: blocked.clone(), ..Rules::default() }).withstand();
+    assert_eq!((only_ls.targets, only_ls.attacks), (0, attacks().len()));
+    let with_rm = policy("ls,rm").with_rules(Rules { blocked, ..Rules::default() }).withstand();
+    assert!(with_rm.targets == 1 && with_rm.attacks > attacks().len() + 250);
+    assert!(with_rm.through.is_empty(), "{:?}", with_rm.through);
+}
+
+#[test]
+fn a_blocked_carrier_does_not_shield_what_stands_beside_it() {
+    let blocked = ["ls", "cat", "echo", "dd"].map(|entry| Blocked::parse(entry, "here").unwrap());
+    let policy = policy("*").with_rules(Rules { blocked: blocked.into(), ..Rules::default() });
+    let through = through(&policy);
+    assert!(through.iter().any(|line| line.starts_with("python3 -c")), "{through:?}");
 }
 
 #[test]
