@@ -1,5 +1,7 @@
 //! Whether a session waits for input: asked of the kernel, while its processes are still there.
 
+mod call;
+
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -7,27 +9,22 @@ use std::path::{Path, PathBuf};
 /// More processes or threads than this are not looked at.
 const MOST: usize = 256;
 
-/// The number of the `read` system call, where it is known.
-const READ: Option<u64> = if cfg!(target_arch = "x86_64") {
-    Some(0)
-} else if cfg!(target_arch = "aarch64") {
-    Some(63)
-} else {
-    None
-};
-
-/// A process that is inside `read`, and the descriptor that it reads.
+/// A process, and a descriptor that it waits to read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reader {
     pid: i32,
     descriptor: u64,
 }
 
-/// Whether somebody of a session reads from a terminal, or from a standard input that nobody of the session writes.
+/// Whether somebody of a session waits for a terminal, or for a standard input that nobody of the session writes, and
+/// for nothing that could come over a network.
 pub(crate) fn for_input(first: i32) -> bool {
     let family = family(first);
-    let mut readers = family.iter().flat_map(|pid| readers(*pid));
-    readers.any(|reader| reader.reads_terminal() || reader.reads_input_from_outside(&family))
+    let waits_for_input = |readers: Vec<Reader>| {
+        readers.iter().any(|reader| reader.reads_terminal() || reader.reads_input_from_outside(&family))
+            && !readers.iter().any(|reader| reader.reads_network())
+    };
+    family.iter().flat_map(|pid| threads(*pid)).any(waits_for_input)
 }
 
 impl Reader {
@@ -50,6 +47,17 @@ impl Reader {
         let Some(pipe) = pipe(&self.file()).filter(|_| self.descriptor == 0) else { return false };
         !family.iter().any(|pid| writes(*pid, pipe))
     }
+
+    /// A socket that has no other end on this machine, as far as the kernel lists those.
+    fn reads_network(self) -> bool {
+        let Ok(file) = fs::read_link(self.file()) else { return false };
+        let name = file.to_string_lossy();
+        let Some(inode) = name.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) else {
+            return false;
+        };
+        let local = fs::read_to_string(format!("/proc/{}/net/unix", self.pid)).unwrap_or_default();
+        !local.lines().any(|line| line.split_whitespace().nth(6) == Some(inode))
+    }
 }
 
 /// The first process and all its descendants, as far as they are still each other's parents.
@@ -66,14 +74,12 @@ fn family(first: i32) -> Vec<i32> {
     family
 }
 
-fn readers(pid: i32) -> impl Iterator<Item = Reader> {
-    let threads = entries(&format!("/proc/{pid}/task"));
-    threads.into_iter().filter_map(move |thread| {
-        let call = fs::read_to_string(thread.join("syscall")).ok()?;
-        let mut words = call.split_whitespace();
-        let number = words.next()?.parse().ok();
-        let descriptor = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
-        (READ.is_some() && number == READ).then_some(Reader { pid, descriptor })
+/// What each thread of a process waits to read.
+fn threads(pid: i32) -> impl Iterator<Item = Vec<Reader>> {
+    let threads = entries(&format!("/proc/{pid}/task")).into_iter();
+    threads.map(move |thread| {
+        let waited = call::waited_for(&thread).into_iter();
+        waited.map(|descriptor| Reader { pid, descriptor }).collect()
     })
 }
 
