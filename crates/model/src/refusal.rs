@@ -105,6 +105,11 @@ pub enum Refusal {
     /// The command cannot be confined as it should be.
     #[error("{0}; nothing was run")]
     Unconfinable(String),
+    /// The text of a patch that is not given to anything.
+    #[error(
+        "this is a patch, and not a command; give it to apply_patch: apply_patch <<'EOF', the patch, and a line EOF"
+    )]
+    BarePatch,
     /// The condition that the caller gave does not hold. Nothing is wrong.
     #[error("skipped: {output} ended with exit code {ended}, and only_if wants {wanted}; nothing was run")]
     Skipped {

@@ -1,0 +1,177 @@
+//! Patches: work that is nothing but `apply_patch` is done here, and never handed to a shell.
+//!
+//! It takes the one path all the same: it is resolved to a directory and to the words that rules see
+//! (`apply_patch` and every file that it names), judged, recorded, and watched as a session that prints its report.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use runward_model::{
+    Argv, Ending, Fence, Outcome, Receipt, Refusal, Request, SessionId, Stream, Tree, Usage, Work,
+};
+use runward_patch::{Error, Ground, NAME, Patch, Recognised, Roots, recognise};
+use runward_policy::Reading;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+
+use crate::cwd::{self, Cwd, RootList};
+use crate::log::EventLog;
+use crate::outputs::Outputs;
+use crate::record::OpenCall;
+use crate::screen::Screen;
+use crate::session::{Leash, Session};
+use crate::{Engine, workflow};
+
+/// The sessions of patches are counted apart from those of processes, above them.
+const FIRST_SESSION: u64 = 1 << 32;
+
+/// A patch, and where it may write.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    text: String,
+    ground: Ground,
+}
+
+/// A patch as its caller gave it, and the directory to go to first.
+pub(crate) type Call = (String, Option<String>);
+
+/// The work as a patch, if it is nothing else.
+pub(crate) fn recognised(work: &Work) -> Result<Option<Call>, Refusal> {
+    let found = recognise(work).or_else(|| match work {
+        // A line may be a plain command whose only argument is the patch.
+        Work::Line(line) if line.contains(NAME) => match runward_policy::read(work) {
+            Ok(Reading::Plain(argv)) => recognise(&Work::Argv(argv)),
+            _ => None,
+        },
+        _ => None,
+    });
+    match found {
+        Some(Recognised::Call { patch, cd }) => Ok(Some((patch, cd))),
+        Some(Recognised::Bare) => Err(Refusal::BarePatch),
+        None => Ok(None),
+    }
+}
+
+impl Prepared {
+    /// Goes where the work says, and finds out where it may write: in the operator's roots, or where there are none,
+    /// below the directory that it is applied in.
+    pub(crate) fn new((text, cd): Call, cwd: Cwd, lists: &[RootList<'_>]) -> Result<(Self, Cwd), Refusal> {
+        let cwd = match cd {
+            Some(cd) => cwd::open(Some(&cwd.path.join(cd)), lists)?,
+            None => cwd,
+        };
+        let mut roots = Vec::new();
+        for (setting, paths) in cwd::canonical(lists)? {
+            if !paths.is_empty() {
+                roots.push(Roots { setting, paths });
+            }
+        }
+        if roots.is_empty() {
+            let setting = "a call without ALLOWED_CWD_ROOTS, its own directory";
+            roots.push(Roots { setting, paths: vec![cwd.path.clone()] });
+        }
+        let ground = Ground { directory: cwd.path.clone(), roots, protected: Vec::new() };
+        Ok((Prepared { text, ground }, cwd))
+    }
+
+    /// The same within what confines commands, as far as that is about files.
+    pub(crate) fn confined(mut self, fence: Option<&Fence>) -> Self {
+        let path = |path: &CString| PathBuf::from(OsStr::from_bytes(path.as_bytes()));
+        if let Some(Fence { writable, protected, hidden, .. }) = fence {
+            let paths = writable.iter().map(path).collect();
+            self.ground.roots.push(Roots { setting: "the sandbox profile", paths });
+            self.ground.protected.extend(protected.iter().chain(hidden).map(path));
+        }
+        self
+    }
+
+    /// What is judged: its name, and the files that it names.
+    pub(crate) fn argv(&self) -> Argv {
+        let paths = |patch: &Patch| patch.paths().map(|path| self.shown(path)).collect();
+        let args = Patch::parse(&self.text).as_ref().map(paths).unwrap_or_default();
+        Argv { file: NAME.to_owned(), args }
+    }
+
+    /// A path in one form only: relative to the directory where it lies below it.
+    fn shown(&self, path: &str) -> String {
+        let whole = self.ground.whole(path);
+        let inside = whole.strip_prefix(&self.ground.directory).unwrap_or(&whole);
+        inside.to_string_lossy().into_owned()
+    }
+
+    fn apply(&self) -> Result<String, String> {
+        let unfit = |error: Error| format!("apply_patch verification failed: {error}\n");
+        let patch = Patch::parse(&self.text).map_err(unfit)?;
+        let verified = patch.verify(&self.ground).map_err(unfit)?;
+        let report = verified.apply().map_err(|error| format!("apply_patch failed: {error}\n"))?;
+        Ok(report.to_string())
+    }
+}
+
+/// Applies a patch beside the runtime and returns its session. It is not stopped halfway: it is all done, or nothing is.
+pub(crate) fn begin(
+    engine: &Engine,
+    prepared: Prepared,
+    request: Request,
+    mut receipt: Receipt,
+    open: OpenCall,
+    room: OwnedSemaphorePermit,
+) -> Session {
+    static NEXT: AtomicU64 = AtomicU64::new(FIRST_SESSION);
+    let shared = engine.0.clone();
+    let id = receipt.output.get_or_insert_with(Outputs::name).clone();
+    let log = Arc::new(EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone()));
+    let (sender, outcome) = watch::channel(None);
+    let session = Session {
+        id: SessionId(NEXT.fetch_add(1, Ordering::Relaxed)),
+        pid: 0,
+        receipt: Arc::new(receipt),
+        log: log.clone(),
+        wishes: mpsc::unbounded_channel().0,
+        typing: None,
+        size: None,
+        outcome,
+        leash: Leash::Held,
+    };
+    shared.outputs.add(request.caller.principal, id.clone(), session.watch());
+    let command = session.receipt.command.clone();
+    let secrets = shared.secrets(&request.env);
+    engine.0.sessions.spawn(async move {
+        let started = Instant::now();
+        let applied = tokio::task::spawn_blocking(move || prepared.apply()).await;
+        let applied =
+            applied.unwrap_or_else(|error| Err(format!("apply_patch failed inside the server: {error}\n")));
+        let outcome = outcome_of(&applied, started);
+        print(&applied, Screen::new(log.clone(), &secrets));
+        log.close();
+        workflow::after_end(request.workflow.on_failure, &shared.settings.abort_file, &command, &outcome);
+        sender.send_replace(Some(outcome.clone()));
+        shared.outputs.ended(&id);
+        open.ended(&outcome, &log).await;
+        drop(room);
+    });
+    session
+}
+
+fn print(applied: &Result<String, String>, mut screen: Screen) {
+    match applied {
+        Ok(report) => screen.append(Stream::Stdout, report.as_bytes()),
+        Err(problem) => screen.append(Stream::Stderr, problem.as_bytes()),
+    }
+}
+
+fn outcome_of(applied: &Result<String, String>, started: Instant) -> Outcome {
+    Outcome {
+        ending: Ending::Exited(i32::from(applied.is_err())),
+        stopped: None,
+        wall: started.elapsed(),
+        usage: Usage::default(),
+        tree: Tree::default(),
+        limit_hit: None,
+        waiting_for_input: false,
+        output_cut: false,
+    }
+}
