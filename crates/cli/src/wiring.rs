@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
-use runward_engine::{Engine, OutputSettings, Sandboxing};
+use runward_engine::{ApprovalSettings, Engine, LoginSettings, OutputSettings, Sandboxing};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
-use runward_server::{HttpSettings, Token};
+use runward_server::{HttpSettings, RawSettings, Token};
 
-use crate::config::{Config, Output, Place, ShellTool};
-use crate::inheritance::environment;
+use crate::config::{Config, Output, Place, ShellTool, rules_file};
+use crate::inheritance::{environment, withheld};
 use crate::state::State;
 use crate::trail;
 
@@ -40,13 +40,26 @@ pub(crate) fn engine(config: &Config) -> Engine {
         redact: config.redact,
         secrets: secret_values(config),
         max_sessions: config.limits.sessions,
+        max_kept: config.limits.kept_sessions,
         output: output_settings(config),
+        login: login_settings(config),
+        approvals: approval_settings(config),
         abort_file: abort_file(config),
     };
     Engine::with_runner(
         settings,
         RunnerProgram { containment: config.containment, ..RunnerProgram::default() },
     )
+}
+
+fn approval_settings(config: &Config) -> ApprovalSettings {
+    let approvals = &config.approvals;
+    ApprovalSettings {
+        policy: approvals.policy,
+        timeout: approvals.timeout,
+        rules_file: rules_file(approvals).filter(|_| approvals.request_rule),
+        escalations: config.escalations.clone(),
+    }
 }
 
 /// Where servers take answers from this machine.
@@ -133,6 +146,14 @@ fn output_settings(config: &Config) -> OutputSettings {
     OutputSettings { directory, quota: quota as u64, keep }
 }
 
+fn login_settings(config: &Config) -> LoginSettings {
+    LoginSettings {
+        timeout: config.shell_tool.login_timeout,
+        directory: State::of_this_user().path().join("login"),
+        withheld: withheld(&config.shell_tool),
+    }
+}
+
 fn environment_rules(told: &ShellTool) -> EnvironmentRules {
     let globs = |names: &[String]| names.iter().map(Glob::new).collect();
     EnvironmentRules { allow: globs(&told.environment_allow), deny: globs(&told.environment_deny) }
@@ -149,12 +170,15 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
         shell_reply_budget: config.shell_tool.reply_size.min(config.shell_tool.max_output_size),
         heartbeat: config.heartbeat,
         patience: config.patience,
+        longest_poll: config.limits.longest_poll,
+        reply_tokens: config.limits.reply_tokens,
         http: HttpSettings {
             bind: config.http.bind,
             token,
             allowed_hosts: config.http.allowed_hosts.clone(),
             allowed_origins: config.http.allowed_origins.clone(),
             max_body: config.http.max_body,
+            raw: RawSettings { timeout: config.http.raw_timeout },
         },
     }
 }

@@ -12,11 +12,14 @@ mod approval;
 mod confine;
 mod cwd;
 mod inspect;
+mod kept;
 mod keys;
 mod lifecycle;
 mod log;
+mod login;
 mod output;
 mod outputs;
+mod patching;
 mod plan;
 mod record;
 mod resolve;
@@ -41,10 +44,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
+pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use confine::Sandboxing;
 pub use lifecycle::Background;
 pub use inspect::Inspected;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Tap};
+pub use login::{LoginSettings, Withheld};
 pub use output::{Gone, Output};
 pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
@@ -52,6 +57,7 @@ pub use settings::{OutputSettings, Settings};
 pub use typing::NotTaken;
 
 use keys::Keys;
+use login::Logins;
 use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
@@ -67,11 +73,16 @@ struct Shared {
     settings: Settings,
     spawner: Spawner,
     room: Arc<Semaphore>,
+    /// Room for sessions that are kept; their table bounds those that do not end just now.
+    kept_room: Arc<Semaphore>,
+    kept: kept::Table,
+    approvals: approval::Approvals,
     stopping: CancellationToken,
     sessions: TaskTracker,
     store: Store,
     outputs: Arc<Outputs>,
     keys: Keys,
+    logins: Logins,
     recorder: Recorder,
     /// The operator's secrets, ready to be looked for.
     secrets: Secrets,
@@ -102,20 +113,31 @@ impl Engine {
     /// The same with another executable as the runner.
     pub fn with_runner(settings: Settings, runner: RunnerProgram) -> Self {
         let room = Arc::new(Semaphore::new(settings.max_sessions));
+        let kept_room = Arc::new(Semaphore::new(2 * settings.max_kept + settings.max_sessions));
+        let kept = kept::Table::new(settings.max_kept);
         let (stopping, sessions) = (CancellationToken::new(), TaskTracker::new());
         let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
         let (spawner, outputs) = (Spawner::new(runner), Arc::new(outputs));
         let secrets = Secrets::new(&settings.secrets).unwrap_or_default();
+        let approvals = approval::Approvals::new(
+            settings.approvals.clone(),
+            settings.policy.clone(),
+            stopping.clone(),
+        );
         let recorder = Recorder::new(settings.trail.clone(), sessions.clone());
         Engine(Arc::new(Shared {
             settings,
             spawner,
             room,
+            kept_room,
+            kept,
+            approvals,
             stopping,
             sessions,
             store,
             outputs,
             keys: Keys::default(),
+            logins: Logins::default(),
             recorder,
             secrets,
         }))
@@ -123,7 +145,10 @@ impl Engine {
 
     /// Judges and runs nothing.
     pub fn check(&self, work: &Work, cwd: Option<&Path>) -> Result<Verdict, Refusal> {
-        let resolved = resolve::resolve(work, cwd, Variables::default(), &self.0.settings)?;
+        let settings = &self.0.settings;
+        let login = self.0.logins.known(work, settings.policy.current().path());
+        let variables = Variables { login: login.as_deref(), ..Variables::default() };
+        let resolved = resolve::resolve(work, cwd, variables, settings)?;
         let verdict = resolve::judge(&resolved);
         if verdict.decision == Decision::Allow {
             resolve::program_of(&resolved)?;
@@ -139,11 +164,20 @@ impl Engine {
     /// Takes a request down the whole path; once it returns, the command runs and somebody holds its leash. A request
     /// whose key stands for a run already is attached to that run.
     pub async fn start(&self, request: Request) -> Result<Session, Refusal> {
+        self.start_in(request, &self.0.room, &Conversation::default()).await
+    }
+
+    async fn start_in(
+        &self,
+        request: Request,
+        room: &Arc<Semaphore>,
+        conversation: &Conversation,
+    ) -> Result<Session, Refusal> {
         if self.0.stopping.is_cancelled() {
             return Err(Refusal::ShuttingDown);
         }
         let Some(slot) = self.0.keys.slot(&request).map_err(|refusal| self.refuse(&request, refusal))? else {
-            return self.launch(request).await;
+            return self.launch(request, room, conversation).await;
         };
         let mut named = slot.lock().await;
         if let Some(output) = &*named {
@@ -154,31 +188,41 @@ impl Engine {
             };
             return found.map(Output::attach).map_err(gone);
         }
-        let mut session = self.launch(request).await?;
+        let mut session = self.launch(request, room, conversation).await?;
         session.loosen();
         named.clone_from(&session.receipt().output);
         Ok(session)
     }
 
-    async fn launch(&self, request: Request) -> Result<Session, Refusal> {
+    async fn launch(
+        &self,
+        request: Request,
+        room: &Arc<Semaphore>,
+        conversation: &Conversation,
+    ) -> Result<Session, Refusal> {
         let shared = &self.0;
         let input = workflow::unless_aborted(&shared.settings.abort_file)
             .and_then(|()| workflow::input(&request, &shared.outputs))
             .map_err(|refusal| self.refuse(&request, refusal))?;
-        let plan = match Plan::make(request, &shared.settings) {
-            Ok(plan) => plan.reading(input),
+        let (plan, open) = match Plan::make(request, &shared.settings, &shared.approvals) {
+            Ok((plan, None)) => (plan, None),
+            Ok((plan, Some(reason))) => self.approve(plan, reason, conversation).await?,
             Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
         };
-        let Ok(room) = shared.room.clone().try_acquire_owned() else {
+        let plan = plan.reading(input);
+        let Ok(room) = room.clone().try_acquire_owned() else {
             let reason = format!("{} commands are running already", shared.settings.max_sessions);
             let refusal = Refusal::Exhausted { what: "no room for another command", reason };
-            return Err(self.refuse(plan.request(), refusal));
+            return Err(self.refuse_in(open, plan.request(), refusal).await);
         };
         let plan = match plan.confine(&shared.settings.sandboxing, &shared.spawner).await {
             Ok(plan) => plan,
-            Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
+            Err(refused) => return Err(self.refuse_in(open, &refused.request, refused.refusal).await),
         };
-        let open = shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?;
+        let open = match open {
+            Some(open) => open,
+            None => shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?,
+        };
         plan.spawn(self, open, room).await
     }
 

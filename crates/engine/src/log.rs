@@ -61,6 +61,59 @@ pub enum Piece {
     },
 }
 
+impl Piece {
+    /// How many bytes it holds; none in a gap.
+    pub(crate) fn length(&self) -> usize {
+        match self {
+            Piece::Bytes { data, .. } => data.len(),
+            Piece::Gap { .. } => 0,
+        }
+    }
+
+    /// Which output it is of.
+    pub(crate) fn stream(&self) -> Stream {
+        match self {
+            Piece::Bytes { stream, .. } | Piece::Gap { stream, .. } => *stream,
+        }
+    }
+
+    /// Whether bytes are missing here.
+    pub(crate) fn is_gap(&self) -> bool {
+        matches!(self, Piece::Gap { .. })
+    }
+}
+
+/// How far somebody has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Bytes of both outputs in arrival order.
+    pub position: u64,
+    /// Bytes of standard output.
+    stdout: u64,
+    /// Bytes of standard error.
+    stderr: u64,
+}
+
+impl Mark {
+    /// How many bytes of one output.
+    pub fn of(&self, stream: Stream) -> u64 {
+        match stream {
+            Stream::Stdout => self.stdout,
+            Stream::Stderr => self.stderr,
+        }
+    }
+
+    /// Before the last `bytes` of one output.
+    pub fn before(mut self, stream: Stream, bytes: u64) -> Self {
+        self.position = self.position.saturating_sub(bytes);
+        match stream {
+            Stream::Stdout => self.stdout = self.stdout.saturating_sub(bytes),
+            Stream::Stderr => self.stderr = self.stderr.saturating_sub(bytes),
+        }
+        self
+    }
+}
+
 impl EventLog {
     /// Keeps `limit` bytes of each output, half of them from the beginning and half from the end.
     pub fn new(limit: usize) -> Self {
@@ -182,6 +235,21 @@ impl EventLog {
     /// What is kept from `position` on, in arrival order, with a gap where an output is no longer whole.
     pub fn read_from(&self, position: u64) -> Vec<Piece> {
         self.lock().read_from(position)
+    }
+
+    /// What is kept of what came after a mark, in arrival order, and the mark after that. A gap counts only what came
+    /// after the mark.
+    pub fn since(&self, mark: Mark) -> (Vec<Piece>, Mark) {
+        let lanes = self.lock();
+        let mut pieces = Vec::new();
+        for (stream, lane) in [(Stream::Stdout, &lanes.stdout), (Stream::Stderr, &lanes.stderr)] {
+            let unread = lane.size().0.saturating_sub(mark.of(stream));
+            pieces.extend(lane.unread(mark.position, unread, stream));
+        }
+        pieces.sort_by_key(|(at, _)| *at);
+        let (stdout, stderr) = (lanes.stdout.size().0, lanes.stderr.size().0);
+        let now = Mark { position: lanes.position, stdout, stderr };
+        (pieces.into_iter().map(|(_, piece)| piece).collect(), now)
     }
 
     /// One output: its beginning, how much is missing, its end.

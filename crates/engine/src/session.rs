@@ -1,6 +1,7 @@
 //! A session as a door sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use runward_model::{Outcome, Receipt, SessionId, Signal, Size, StopReason, Stream, View};
 use tokio::sync::{mpsc, watch};
@@ -19,7 +20,8 @@ pub struct Session {
     pub(crate) wishes: mpsc::UnboundedSender<Wish>,
     /// Where its input is written, if it has one that is.
     pub(crate) typing: Option<Typing>,
-    pub(crate) is_terminal: bool,
+    /// The size of its terminal, if it has one: rows above, columns below.
+    pub(crate) size: Option<Arc<AtomicU32>>,
     pub(crate) outcome: watch::Receiver<Final>,
     pub(crate) leash: Leash,
 }
@@ -58,7 +60,7 @@ impl Session {
 
     /// Whether it runs on a terminal.
     pub fn is_terminal(&self) -> bool {
-        self.is_terminal
+        self.size.is_some()
     }
 
     /// Hands over bytes for its input, all of them or none; they are written as fast as the command reads them.
@@ -86,8 +88,17 @@ impl Session {
         let _ = self.wishes.send(Wish::Signal(signal));
     }
 
+    /// The size of its terminal, if it has one.
+    pub fn size(&self) -> Option<Size> {
+        let [a, b, c, d] = self.size.as_ref()?.load(Ordering::Relaxed).to_be_bytes();
+        Some(Size { rows: u16::from_be_bytes([a, b]), cols: u16::from_be_bytes([c, d]) })
+    }
+
     /// Gives its terminal another size; without a terminal this does nothing.
     pub fn resize(&self, size: Size) {
+        if let Some(known) = &self.size {
+            known.store(packed(size), Ordering::Relaxed);
+        }
         let _ = self.wishes.send(Wish::Resize(size));
     }
 
@@ -134,7 +145,7 @@ impl Session {
             log: self.log.clone(),
             wishes: self.wishes.clone(),
             typing: self.typing.clone(),
-            is_terminal: self.is_terminal,
+            size: self.size.clone(),
             outcome: self.outcome.clone(),
             leash: Leash::Loose,
         }
@@ -159,6 +170,11 @@ impl Session {
             stderr: self.log.captured(Stream::Stderr),
         }
     }
+}
+
+/// Both sides in one word.
+pub(crate) fn packed(Size { rows, cols }: Size) -> u32 {
+    u32::from(rows) << 16 | u32::from(cols)
 }
 
 impl Drop for Session {

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Sandboxing;
+use crate::{ApprovalSettings, Sandboxing};
 use runward_audit::Trail;
 use runward_model::Limits;
 use runward_policy::Rulebook;
 pub use runward_spool::Settings as OutputSettings;
 
 use crate::Background;
+use crate::login::LoginSettings;
 
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]
@@ -48,8 +49,14 @@ pub struct Settings {
     pub secrets: Vec<Vec<u8>>,
     /// How many commands may run at the same time.
     pub max_sessions: usize,
+    /// How many sessions a principal may keep.
+    pub max_kept: usize,
     /// Where and for how long whole outputs are kept.
     pub output: OutputSettings,
+    /// What is done about login shells.
+    pub login: LoginSettings,
+    /// When and how people are asked.
+    pub approvals: ApprovalSettings,
     /// While this file exists, nothing runs.
     pub abort_file: PathBuf,
 }

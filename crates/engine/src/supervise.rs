@@ -21,7 +21,7 @@ use crate::log::EventLog;
 use crate::outputs::Outputs;
 use crate::record::OpenCall;
 use crate::screen::Screen;
-use crate::session::{Leash, Session};
+use crate::session::{Leash, Session, packed};
 use crate::streams::{Source, Streams};
 use crate::typing::Typing;
 use crate::{waiting, workflow};
@@ -122,7 +122,10 @@ impl Supervision {
             log: log.clone(),
             wishes,
             typing,
-            is_terminal: child.terminal.is_some(),
+            size: match request.stdio {
+                Stdio::Terminal(size) => Some(Arc::new(packed(size).into())),
+                Stdio::Pipes | Stdio::Given(_) | Stdio::Open => None,
+            },
             outcome,
             leash: Leash::Held,
         };

@@ -79,7 +79,9 @@ fn whole(outputs: &Outputs, principal: &Principal, id: &OutputId) -> Result<Reco
 pub(crate) fn after_end(on_failure: OnFailure, file: &Path, command: &str, outcome: &Outcome) {
     let given_up = matches!(
         outcome.stopped,
-        Some(StopReason::Cancelled | StopReason::Disconnected | StopReason::ShuttingDown)
+        Some(
+            StopReason::Cancelled | StopReason::Disconnected | StopReason::Evicted | StopReason::ShuttingDown
+        )
     );
     if on_failure == OnFailure::Abort && outcome.exit_code() != 0 && !given_up {
         let why = outcome.stopped.map_or_else(

@@ -89,6 +89,8 @@ pub enum StopReason {
     Cancelled,
     /// The caller went away.
     Disconnected,
+    /// It had to make room for another session.
+    Evicted,
     /// The server is stopping.
     ShuttingDown,
 }
@@ -99,6 +101,7 @@ impl fmt::Display for StopReason {
             StopReason::TimedOut(limit) => write!(f, "Timed out after {}ms", limit.as_millis()),
             StopReason::Cancelled => f.write_str("Cancelled by the caller"),
             StopReason::Disconnected => f.write_str("The caller went away"),
+            StopReason::Evicted => f.write_str("Evicted to make room for another session"),
             StopReason::ShuttingDown => f.write_str("The server is shutting down"),
         }
     }

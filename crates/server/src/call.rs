@@ -4,6 +4,7 @@ mod asking;
 mod heartbeat;
 mod live;
 mod outlet;
+mod sessions;
 mod teller;
 
 pub(crate) use asking::{Asker, Resumed, Way};
@@ -19,7 +20,7 @@ use runward_model::{Caller, Principal, Refusal, Request, SessionId, StopReason, 
 use tokio_util::sync::CancellationToken;
 
 use crate::params::{self, Given, Param};
-use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on};
+use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on, list};
 use asking::Begun;
 use runward_engine::{Engine, Gone, Session};
 use teller::Teller;
@@ -85,6 +86,16 @@ async fn act(
             }
             Err(sentence) => Reply::failed(sentence),
         },
+        Act::Keep(decode) => match decode(given, caller, limits) {
+            Ok(opening) => sessions::open(engine, opening, watcher).await,
+            Err(sentence) => Reply::failed(sentence),
+        },
+        Act::Attend(decode) => match decode(given, limits) {
+            Ok(attention) => sessions::attend(engine, &caller.principal, attention, watcher).await,
+            Err(sentence) => Reply::failed(sentence),
+        },
+        Act::Look(decode) => sessions::look(engine, &caller.principal, decode(given, limits)).await,
+        Act::List => list(&engine.kept_sessions(&caller.principal)),
         Act::Stop => stop(engine, &caller.principal, SessionId(given.integer("session_id"))).await,
     }
 }
@@ -92,7 +103,7 @@ async fn act(
 /// Ends a session, and says how it ended.
 async fn stop(engine: &Engine, principal: &Principal, id: SessionId) -> Reply {
     let Some(mut session) = engine.session(principal, id) else {
-        return Reply::failed(format!("there is no session {id}; it ended long ago, or is another caller's"));
+        return Reply::failed(sessions::unknown(id));
     };
     session.stop(StopReason::Cancelled);
     let view = session.ended().await;

@@ -44,8 +44,19 @@ pub(crate) enum Kind {
     TextMap,
     /// One of a few words, the first of which stands in for an absent one.
     Choice(&'static [&'static str]),
+    /// One of a few words, or none of them.
+    OneOf(&'static [&'static str]),
     /// Yes or no; no when left out.
     Switch,
+    /// Yes or no; yes when left out.
+    SwitchOn,
+    /// How large a terminal is.
+    Size,
+    /// A whole number of which the tool makes the best, with a value for when it is left out.
+    Whole {
+        /// What stands in for an absent one.
+        default: u64,
+    },
     /// A run by its output, and an exit code.
     ExitOf,
     /// A whole number in a range, with a value for when it is left out.
@@ -89,8 +100,10 @@ impl Kind {
             Kind::Word => "a string that is not empty".into(),
             Kind::TextList => "an array of strings".into(),
             Kind::TextMap => "an object whose values are strings".into(),
-            Kind::Choice(words) => format!("one of {}", words.join(", ")),
-            Kind::Switch => "true or false".into(),
+            Kind::Choice(words) | Kind::OneOf(words) => format!("one of {}", words.join(", ")),
+            Kind::Switch | Kind::SwitchOn => "true or false".into(),
+            Kind::Size => "an object with rows and cols (integers from 1 to 65535)".into(),
+            Kind::Whole { .. } => "an integer of at least 0".into(),
             Kind::ExitOf => "an object with output_id (a string) and exit_code (an integer)".into(),
             Kind::Integer { min, max, .. } => format!("an integer from {min} to {max}"),
         }

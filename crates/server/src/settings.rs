@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use subtle::ConstantTimeEq as _;
 
+use crate::RawSettings;
+
 /// What the doors are told once, at start. The defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -25,6 +27,10 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// How long a caller that hears of no progress waits before its command goes on without it.
     pub patience: Duration,
+    /// The longest that an empty `write_stdin` waits for news.
+    pub longest_poll: Duration,
+    /// The most tokens of output that one reply about a session shows.
+    pub reply_tokens: usize,
     /// What the HTTP door needs beyond that.
     pub http: HttpSettings,
 }
@@ -42,6 +48,8 @@ pub struct HttpSettings {
     pub allowed_origins: Vec<String>,
     /// The largest request body, in bytes.
     pub max_body: usize,
+    /// What the streaming door is told.
+    pub raw: RawSettings,
 }
 
 /// A bearer token. It is never shown, and compared in a time that does not depend on where it differs.

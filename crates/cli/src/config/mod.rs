@@ -88,6 +88,9 @@ pub(crate) struct Limits {
     pub(crate) kill_grace: Duration,
     pub(crate) shutdown_grace: Duration,
     pub(crate) drain_grace: Duration,
+    pub(crate) kept_sessions: usize,
+    pub(crate) longest_poll: Duration,
+    pub(crate) reply_tokens: usize,
     /// How much each command may use.
     pub(crate) usage: runward_model::Limits,
 }
@@ -108,6 +111,8 @@ pub(crate) struct Http {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) max_body: usize,
+    /// How long a command of `/raw` may run when its caller does not say; `None` is for as long as it likes.
+    pub(crate) raw_timeout: Option<Duration>,
 }
 
 /// What is logged, and how.

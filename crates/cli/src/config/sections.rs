@@ -11,7 +11,9 @@ use super::error::Error;
 use super::origin::Origin;
 use super::rules::RuleBook;
 use super::settings::Settings;
-use super::{Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, Sandbox, ShellTool, units};
+use super::{
+    Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, Sandbox, ShellTool, units,
+};
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -46,6 +48,12 @@ impl Config {
     }
 }
 
+/// Zero is no limit.
+fn read_raw_timeout(settings: &mut Settings) -> Result<Option<Duration>, Error> {
+    let timeout = settings.duration("raw.timeout", Duration::ZERO..=Duration::from_hours(24))?;
+    Ok(Some(timeout).filter(|timeout| !timeout.is_zero()))
+}
+
 impl Policy {
     fn read(settings: &mut Settings) -> Result<Self, Error> {
         let (cwd_roots, _) = settings.list("policy.cwd_roots")?;
@@ -69,6 +77,10 @@ impl Limits {
             kill_grace: settings.duration("limits.kill_grace", grace.clone())?,
             shutdown_grace: settings.duration("limits.shutdown_grace", grace.clone())?,
             drain_grace: settings.duration("limits.drain_grace", grace)?,
+            kept_sessions: settings.count("limits.kept_sessions", 1..=4096)?,
+            longest_poll: settings
+                .duration("limits.longest_poll", Duration::from_secs(5)..=Duration::from_hours(24))?,
+            reply_tokens: settings.count("limits.reply_tokens", 16..=1_000_000)?,
             usage: read_usage(settings)?,
         })
     }
@@ -105,6 +117,7 @@ impl Http {
             allowed_hosts: settings.list("http.allowed_hosts")?.0,
             allowed_origins: settings.list("http.allowed_origins")?.0,
             max_body: settings.size("http.max_body", SIZES)?,
+            raw_timeout: read_raw_timeout(settings)?,
         })
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct ShellTool {
     pub(crate) inherit: Inherit,
     /// Patterns for names.
     pub(crate) inherit_also: Vec<String>,
+    /// How long start-up files may take; zero captures nothing.
+    pub(crate) login_timeout: Duration,
 }
 
 /// Which of the server's own variables commands get.
@@ -57,6 +59,8 @@ impl ShellTool {
             environment_deny: settings.list("shell_tool.environment_deny")?.0,
             inherit: settings.choice("shell_tool.inherit_environment", &kinds)?,
             inherit_also: settings.list("shell_tool.inherit_also")?.0,
+            login_timeout: settings
+                .duration("shell_tool.login_timeout", Duration::ZERO..=Duration::from_mins(5))?,
         })
     }
 }

@@ -130,6 +130,21 @@ impl Lane {
         pieces
     }
 
+    /// The last `unread` bytes, which came from `position` on, as far as they are kept.
+    pub(super) fn unread(&self, position: u64, unread: u64, stream: Stream) -> Vec<(u64, Piece)> {
+        let mut pieces = self.read_from(position, stream);
+        let kept: usize = pieces.iter().map(|(_, piece)| piece.length()).sum();
+        let bytes = unread.saturating_sub(kept as u64);
+        let place = pieces.iter().position(|(_, piece)| piece.is_gap());
+        match place.and_then(|place| pieces.get_mut(place)) {
+            Some((_, gap)) if bytes > 0 => *gap = Piece::Gap { stream, bytes },
+            Some(_) => pieces.retain(|(_, piece)| !piece.is_gap()),
+            None if bytes > 0 => pieces.insert(0, (position, Piece::Gap { stream, bytes })),
+            None => {}
+        }
+        pieces
+    }
+
     /// How many bytes were printed, and how many of them [`Lane::captured`] leaves out.
     pub(super) fn size(&self) -> (u64, u64) {
         let missing = self.dropped + self.tail_bytes.saturating_sub(self.half) as u64;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_engine::{Engine, OutputSettings, Session, Settings};
+use runward_engine::{Engine, LoginSettings, OutputSettings, Session, Settings};
 use runward_model::{Argv, Caller, Containment, Door, Principal, Refusal, Request, View, Work};
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
@@ -31,11 +31,14 @@ pub(crate) fn settings() -> Settings {
         redact: true,
         secrets: Vec::new(),
         max_sessions: 64,
+        max_kept: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
             quota: 1 << 30,
             keep: MINUTE,
         },
+        login: LoginSettings::default(),
+        approvals: runward_engine::ApprovalSettings::default(),
         abort_file: "/nowhere/abort".into(),
     }
 }

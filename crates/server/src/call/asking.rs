@@ -70,10 +70,10 @@ impl Asker {
     /// Starts a command, or goes on with one that waited for this call's answer.
     pub(crate) async fn start(mut self, engine: &Engine, request: Request) -> Begun {
         match std::mem::replace(&mut self.way, Way::Nobody) {
-            Way::Nobody => engine.start_asking(request, self.conversing(None)).await.into(),
+            Way::Nobody => engine.start_asking(request, &self.conversing(None)).await.into(),
             Way::Request(peer) => {
                 let elicitation = Elicitation { peer, by: self.by.clone() };
-                engine.start_asking(request, self.conversing(Some(Arc::new(elicitation)))).await.into()
+                engine.start_asking(request, &self.conversing(Some(Arc::new(elicitation)))).await.into()
             }
             Way::Result(None) => self.first_round(engine, request).await,
             Way::Result(Some(resumed)) => self.next_round(resumed).await,
@@ -93,7 +93,7 @@ impl Asker {
         let (round, mut raised, answer) = Round::new();
         let (conversation, starter) = (self.conversing(Some(Arc::new(round))), engine.clone());
         let mut starting: Starting =
-            Box::pin(async move { starter.start_asking(request, conversation).await });
+            Box::pin(async move { starter.start_asking(request, &conversation).await });
         tokio::select! {
             biased;
             Ok(question) = &mut raised => {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use runward_model::Size;
 use serde_json::{Map, Number, Value};
 
 use super::{Kind, Need, Param};
@@ -15,6 +16,7 @@ pub(crate) struct Given {
     integers: HashMap<&'static str, u64>,
     switches: HashMap<&'static str, bool>,
     exits: HashMap<&'static str, (String, i32)>,
+    sizes: HashMap<&'static str, Size>,
 }
 
 impl Given {
@@ -43,6 +45,11 @@ impl Given {
         self.switches.get(name).copied().unwrap_or_default()
     }
 
+    /// How large a terminal is, where the caller gave that.
+    pub(crate) fn size(&self, name: &str) -> Option<Size> {
+        self.sizes.get(name).copied()
+    }
+
     /// A run by its output, and an exit code, where the caller gave them.
     pub(crate) fn exit_of(&mut self, name: &str) -> Option<(String, i32)> {
         self.exits.remove(name)
@@ -58,8 +65,14 @@ impl Given {
             if param.need == Need::Required {
                 return Err(param.missing());
             }
-            if let Kind::Integer { default, .. } = param.kind {
-                self.integers.insert(param.name, default);
+            match param.kind {
+                Kind::Integer { default, .. } | Kind::Whole { default } => {
+                    self.integers.insert(param.name, default);
+                }
+                Kind::SwitchOn => {
+                    self.switches.insert(param.name, true);
+                }
+                _ => {}
             }
             return Ok(());
         };
@@ -69,11 +82,20 @@ impl Given {
                 self.texts.insert(param.name, text);
                 Ok(())
             }
-            (Kind::Choice(words), Value::String(text)) if words.contains(&text.as_str()) => {
+            (Kind::Choice(words) | Kind::OneOf(words), Value::String(text)) if words.contains(&text.as_str()) => {
                 self.texts.insert(param.name, text);
                 Ok(())
             }
-            (Kind::Switch, Value::Bool(value)) => {
+            (Kind::Size, value) => {
+                self.sizes.insert(param.name, size(&value).ok_or_else(|| param.wrong(&value))?);
+                Ok(())
+            }
+            (Kind::Whole { .. }, Value::Number(number)) => {
+                let value = whole(&number).ok_or_else(|| param.wrong(&Value::Number(number)))?;
+                self.integers.insert(param.name, value);
+                Ok(())
+            }
+            (Kind::Switch | Kind::SwitchOn, Value::Bool(value)) => {
                 self.switches.insert(param.name, value);
                 Ok(())
             }
@@ -97,6 +119,13 @@ impl Given {
             (_, value) => Err(param.wrong(&value)),
         }
     }
+}
+
+/// Exactly the two fields, neither of them zero.
+fn size(value: &Value) -> Option<Size> {
+    let fields = value.as_object().filter(|fields| fields.len() == 2)?;
+    let side = |name: &str| u16::try_from(fields.get(name)?.as_u64()?).ok().filter(|side| *side > 0);
+    Some(Size { rows: side("rows")?, cols: side("cols")? })
 }
 
 /// Exactly the two fields.

@@ -30,7 +30,14 @@ fn property(param: &Param) -> JsonObject {
         Kind::Choice(words) => {
             rmcp::object!({ "type": "string", "enum": words, "default": words.first() })
         }
+        Kind::OneOf(words) => rmcp::object!({ "type": "string", "enum": words }),
         Kind::Switch => rmcp::object!({ "type": "boolean" }),
+        Kind::SwitchOn => rmcp::object!({ "type": "boolean", "default": true }),
+        Kind::Size => rmcp::object!({
+            "type": "object",
+            "properties": { "rows": { "type": "integer" }, "cols": { "type": "integer" } },
+        }),
+        Kind::Whole { default } => rmcp::object!({ "type": "integer", "minimum": 0, "default": default }),
         Kind::ExitOf => rmcp::object!({
             "type": "object",
             "properties": { "output_id": { "type": "string" }, "exit_code": { "type": "integer" } },

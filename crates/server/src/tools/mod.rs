@@ -3,6 +3,7 @@
 //! A tool is data and two pure functions; it never sees the engine. To add one, write its file and name it in
 //! [`TOOLS`].
 
+mod apply_patch;
 mod execute_command;
 mod execute_process;
 mod goes_on;
@@ -11,6 +12,7 @@ mod read_output;
 mod receipt;
 mod reply;
 mod running;
+mod session;
 mod shell;
 mod workflow;
 
@@ -22,13 +24,25 @@ use runward_model::{Caller, OutputId, Refusal, Request, Stream, View};
 
 pub(crate) use goes_on::goes_on;
 pub(crate) use reply::Reply;
+pub(crate) use running::refuse;
+pub(crate) use session::{Attention, Look, Opening, Portion, chunk, list, looked};
 
 use crate::params::{Given, Param};
 use crate::settings::Settings;
 
 /// Every tool that can be offered, in the order in which they are listed.
-pub(crate) static TOOLS: [Tool; 5] =
-    [execute_command::TOOL, execute_process::TOOL, shell::TOOL, read_output::TOOL, kill_session::TOOL];
+pub(crate) static TOOLS: &[Tool] = &[
+    execute_command::TOOL,
+    execute_process::TOOL,
+    shell::TOOL,
+    apply_patch::TOOL,
+    session::exec_command::TOOL,
+    session::write_stdin::TOOL,
+    session::read_session::TOOL,
+    session::list_sessions::TOOL,
+    kill_session::TOOL,
+    read_output::TOOL,
+];
 
 /// A tool: what a model is told of it, and how its foreign words become a request and a view becomes its reply.
 #[derive(Debug)]
@@ -58,6 +72,14 @@ pub(crate) enum Act {
     Run(Run),
     /// It reads what a command printed.
     Read(Read),
+    /// It runs a command that may go on after the reply.
+    Keep(fn(Given, Caller, &Limits) -> Result<Opening, String>),
+    /// It has to do with a command that goes on.
+    Attend(fn(Given, &Limits) -> Result<Attention, String>),
+    /// It reads again what such a command printed, or what its terminal shows.
+    Look(fn(Given, &Limits) -> Look),
+    /// It lists the commands that go on.
+    List,
     /// It ends a command that goes on.
     Stop,
 }
@@ -160,6 +182,10 @@ pub(crate) struct Limits {
     pub(crate) shell_reply_budget: usize,
     /// How long a caller that hears of no progress waits before a command goes on without it.
     pub(crate) patience: Duration,
+    /// The longest that an empty `write_stdin` waits for news.
+    pub(crate) longest_poll: Duration,
+    /// The most tokens of output that one reply about a session shows.
+    pub(crate) reply_tokens: usize,
     /// Whether there is a tool to read what a reply leaves out.
     pub(crate) offers_read_output: bool,
 }
@@ -178,6 +204,8 @@ impl Limits {
             shell_max_timeout: settings.shell_max_timeout,
             shell_reply_budget: settings.shell_reply_budget,
             patience: settings.patience,
+            longest_poll: settings.longest_poll,
+            reply_tokens: settings.reply_tokens,
             offers_read_output: is_offered("read_output"),
         }
     }
@@ -201,6 +229,8 @@ pub(crate) const USUAL_LIMITS: Limits = Limits {
     shell_max_timeout: Duration::from_mins(30),
     shell_reply_budget: 64 * 1024,
     patience: Duration::from_secs(45),
+    longest_poll: Duration::from_mins(5),
+    reply_tokens: 10_000,
     offers_read_output: true,
 };
 

@@ -70,7 +70,7 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
 }
 
 /// The reason as it is.
-pub(super) fn refuse(refused: &Refused<'_>) -> Reply {
+pub(crate) fn refuse(refused: &Refused<'_>) -> Reply {
     Reply::failed(refused.refusal.to_string()).receipt(receipt::of_refusal(refused.refusal))
 }
 

@@ -40,11 +40,14 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         redact: true,
         secrets: Vec::new(),
         max_sessions: 64,
+        max_kept: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
             quota: 1 << 30,
             keep: Duration::from_hours(1),
         },
+        login: runward_engine::LoginSettings::default(),
+        approvals: runward_engine::ApprovalSettings::default(),
         abort_file: "/nowhere/abort".into(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -1,0 +1,124 @@
+//! Which sessions are kept, and what is lost: nothing.
+
+use serde_json::{Value, json};
+
+use super::{Reply, client, client_with, exec, to_the_end, write};
+use runward_testkit::eventually;
+use runward_testkit::mcp::{Client, StdioClient};
+
+fn sessions(client: &mut StdioClient) -> Vec<Value> {
+    let listed = Reply::of(&client.call("list_sessions", json!({})));
+    listed.field("sessions").as_array().unwrap().clone()
+}
+
+#[test]
+fn a_cancelled_call_loses_nothing() {
+    let mut client = client();
+    let arguments = json!({ "cmd": "echo before; sleep 1; echo after", "login": false, "yield_time_ms": 30000 });
+    let id = client.begin("tools/call", json!({ "name": "exec_command", "arguments": arguments }));
+    eventually("it has printed", || {
+        sessions(&mut client).first().is_some_and(|session| session["unread_bytes"] == json!(7))
+    });
+    client.cancel(id);
+    let listed = sessions(&mut client);
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    let (printed, last) = to_the_end(&mut client, listed[0]["session_id"].as_u64().unwrap());
+    assert_eq!((printed.as_str(), last.exit_code()), ("before\nafter\n", 0));
+}
+
+#[test]
+fn a_slow_caller_loses_nothing_of_a_flood() {
+    let mut client = client();
+    let start = json!({ "cmd": "seq 300000; echo END", "yield_time_ms": 250, "max_output_tokens": 10 });
+    let reply = exec(&mut client, start);
+    let output = reply.field("output_id").as_str().unwrap().to_owned();
+    if reply.field("exit_code").is_null() {
+        to_the_end(&mut client, reply.session());
+    }
+    let last = json!({ "output_id": output, "tail": 2 });
+    let text = client.call("read_output", last)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("300000") && text.contains("END"), "{text}");
+    let middle = json!({ "output_id": output, "grep": "^150000$" });
+    let text = client.call("read_output", middle)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("150000"), "{text}");
+}
+
+#[test]
+fn whoever_comes_back_to_an_evicted_session_is_told_where_its_output_is() {
+    let mut client = client_with(&[("RUNWARD_LIMITS_KEPT_SESSIONS", "10")]);
+    let start = json!({ "cmd": "echo mine; exec sleep 600", "yield_until": "mine", "yield_time_ms": 20000 });
+    let first = exec(&mut client, start.clone()).session();
+    let second = exec(&mut client, start.clone()).session();
+    let ended = exec(&mut client, json!({ "cmd": "read x; exit 3", "stdin": "pipe", "yield_time_ms": 250 })).session();
+    write(&mut client, json!({ "session_id": first, "chars": "\u{1}" }));
+    let many: Vec<u64> = (0..9).map(|_| exec(&mut client, start.clone()).session()).collect();
+    let gone = write(&mut client, json!({ "session_id": second }));
+    assert!(gone.is_error() && gone.text().contains("was evicted"), "{}", gone.text());
+    let output = gone.text().rsplit("output_id ").next().unwrap().to_owned();
+    let text = client.call("read_output", json!({ "output_id": output })).to_string();
+    assert!(text.contains("mine"), "{text}");
+    assert_eq!(sessions(&mut client).len(), 10);
+    drop((ended, many));
+}
+
+#[test]
+fn more_than_the_usual_number_of_sessions_can_be_started() {
+    let mut client = client();
+    let start = json!({ "cmd": "exec sleep 600", "yield_time_ms": 250, "yield_idle_ms": 1 });
+    let ids: Vec<u64> = (0..70).map(|_| exec(&mut client, start.clone()).session()).collect();
+    let kept: Vec<u64> = sessions(&mut client).iter().filter_map(|one| one["session_id"].as_u64()).collect();
+    assert_eq!(kept.len(), 64);
+    assert!(ids[62..].iter().all(|id| kept.contains(id)), "the most recent ones are kept");
+}
+
+#[test]
+fn many_short_sessions_leave_nothing_behind() {
+    let mut client = client();
+    let pid = client.server().pid();
+    let counts = |pid: u32| {
+        let entries = |what: &str| std::fs::read_dir(format!("/proc/{pid}/{what}")).unwrap().count();
+        (entries("fd"), entries("task"))
+    };
+    let mut round = |count: usize| {
+        for turn in 0..count {
+            let reply = exec(&mut client, json!({ "cmd": "echo x", "tty": turn % 2 == 0 }));
+            assert_eq!(reply.exit_code(), 0);
+        }
+        sessions(&mut client).len()
+    };
+    round(40);
+    let before = counts(pid);
+    assert_eq!(round(1000), 0);
+    let after = counts(pid);
+    assert!(after.0 <= before.0 + 4 && after.1 <= before.1 + 4, "{before:?} {after:?}");
+}
+
+#[test]
+fn a_session_is_read_again_without_being_consumed() {
+    let mut client = client();
+    let start = json!({ "cmd": "echo one; read x; echo two; read x", "stdin": "pipe", "yield_until": "one" });
+    let session = exec(&mut client, start).session();
+    let first = Reply::of(&client.call("read_session", json!({ "session_id": session })));
+    assert_eq!(first.output(), "one\n");
+    write(&mut client, json!({ "session_id": session, "chars": "\n", "yield_until": "two" }));
+    let since = first.field("next_seq").clone();
+    let second = Reply::of(&client.call("read_session", json!({ "session_id": session, "since": since })));
+    assert_eq!(second.output(), "two\n");
+    let whole = Reply::of(&client.call("read_session", json!({ "session_id": session })));
+    assert_eq!(whole.output(), "one\ntwo\n");
+}
+
+#[test]
+fn calls_on_different_sessions_do_not_wait_for_each_other() {
+    let mut client = client();
+    let start = json!({ "cmd": "cat", "stdin": "pipe", "yield_time_ms": 250 });
+    let (slow, quick) = (exec(&mut client, start.clone()).session(), exec(&mut client, start).session());
+    let poll = json!({ "name": "write_stdin", "arguments": { "session_id": slow, "yield_time_ms": 300_000 } });
+    let waiting = client.begin("tools/call", poll);
+    let echoed = write(&mut client, json!({ "session_id": quick, "chars": "hi\n", "yield_until": "hi" }));
+    assert_eq!(echoed.output(), "hi\n");
+    let killed = client.call("kill_session", json!({ "session_id": slow }));
+    assert!(killed.to_string().contains("has ended"), "{killed}");
+    let last = Reply::of(&client.answer(waiting));
+    assert!(last.exit_code() > 128, "{last:?}");
+}

@@ -1,0 +1,128 @@
+//! Sessions that outlive the call that started them: a caller comes back to them by their number.
+//!
+//! The table is bounded, a share for each principal. When a share is full, ended sessions go first, oldest use first, and
+//! the most recently used are spared; whoever comes back to one that went is told so, and where its output is.
+
+mod table;
+mod unread;
+mod wait;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use runward_model::{Principal, Refusal, Request, SessionId, StopReason};
+
+use crate::{Conversation, Engine};
+use crate::session::Session;
+
+pub(crate) use table::Table;
+pub use table::NoSession;
+use table::Entry;
+pub use unread::{Chunk, Run};
+pub use wait::{Pattern, Wait};
+
+/// A session that somebody came back to. Letting go of this stops nothing.
+#[derive(Clone, Debug)]
+pub struct Kept(Arc<Entry>);
+
+/// What a list tells of a session.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Its number.
+    pub id: SessionId,
+    /// What it runs, as the caller gave it.
+    pub command: String,
+    /// How long ago it started.
+    pub age: Duration,
+    /// How long ago anybody last had to do with it.
+    pub idle: Duration,
+    /// With which code it ended, if it has.
+    pub exit_code: Option<i32>,
+    /// How many bytes of its output nobody has been given.
+    pub unread: u64,
+    /// Whether it runs on a terminal.
+    pub is_terminal: bool,
+}
+
+impl Engine {
+    /// Takes a request down the whole path and keeps the session. It is in the table before this returns, so that
+    /// a caller that goes away finds it again.
+    pub async fn keep(&self, request: Request, conversation: &Conversation) -> Result<Kept, Refusal> {
+        let principal = request.caller.principal.clone();
+        let mut session = self.start_in(request, &self.0.kept_room, conversation).await?;
+        session.loosen();
+        Ok(self.adopt(principal, &session))
+    }
+
+    /// A kept session of this principal. A command that went on without its caller becomes one.
+    pub fn kept(&self, principal: &Principal, id: SessionId) -> Result<Kept, NoSession> {
+        let none = match self.0.kept.find(principal, id) {
+            Ok(entry) => return Ok(Kept(entry)),
+            Err(none) => none,
+        };
+        match self.session(principal, id).filter(|_| none == NoSession::Unknown) {
+            Some(session) => Ok(self.adopt(principal.clone(), &session)),
+            None => Err(none),
+        }
+    }
+
+    fn adopt(&self, principal: Principal, session: &Session) -> Kept {
+        let entry = Arc::new(Entry::new(session.watch()));
+        for evicted in self.0.kept.add(principal, entry.clone()) {
+            evicted.session.stop(StopReason::Evicted);
+        }
+        Kept(entry)
+    }
+
+    /// Every kept session of this principal, oldest first.
+    pub fn kept_sessions(&self, principal: &Principal) -> Vec<Summary> {
+        self.0.kept.of(principal).into_iter().map(|entry| Kept(entry).summary()).collect()
+    }
+
+    /// Forgets a kept session whose end has been told.
+    pub fn forget(&self, principal: &Principal, kept: &Kept) {
+        self.0.kept.remove(principal, kept.session().id());
+    }
+}
+
+impl Kept {
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.0.session
+    }
+
+    /// What a list tells of it.
+    pub fn summary(&self) -> Summary {
+        let Kept(entry) = self;
+        let session = &entry.session;
+        Summary {
+            id: session.id(),
+            command: session.receipt().command.clone(),
+            age: entry.started.elapsed(),
+            idle: entry.used().elapsed(),
+            exit_code: session.outcome().map(|outcome| outcome.exit_code()),
+            unread: session.printed().saturating_sub(entry.mark().position),
+            is_terminal: session.is_terminal(),
+        }
+    }
+
+    /// Waits until there is reason to look: see [`Wait`].
+    pub async fn wait(&self, wait: &Wait) {
+        wait::wait(&self.0, wait).await;
+        self.0.touch(Instant::now());
+    }
+
+    /// What it printed since somebody was last given its output, at most about `limit` bytes of both ends; from now on
+    /// that counts as given.
+    pub async fn take(&self, limit: usize) -> Chunk {
+        let (chunk, mark) = unread::read(&self.0.session, self.0.mark(), limit).await;
+        self.0.advance(mark);
+        chunk
+    }
+
+    /// What any session printed from a position on, at most about `limit` bytes of both ends, as far as it is in
+    /// memory. A position counts the bytes of both outputs.
+    pub fn look(session: &Session, since: u64, limit: usize) -> Chunk {
+        unread::look(session, since, limit)
+    }
+}

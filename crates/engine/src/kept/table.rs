@@ -1,0 +1,178 @@
+//! The table of kept sessions.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use runward_model::{OutputId, Principal, SessionId};
+use thiserror::Error;
+
+use crate::log::Mark;
+use crate::session::Session;
+
+/// How many of the most recently used are never evicted.
+const SPARED: usize = 8;
+
+/// How many that went are remembered, to say why.
+const REMEMBERED: usize = 4096;
+
+/// A kept session and how far its output has been given to somebody.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) session: Session,
+    pub(super) started: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    mark: Mark,
+    used: Instant,
+}
+
+/// Kept sessions by principal.
+#[derive(Debug)]
+pub(crate) struct Table {
+    most: usize,
+    shares: Mutex<Shares>,
+}
+
+#[derive(Debug, Default)]
+struct Shares {
+    /// In the order of their start.
+    live: HashMap<Principal, Vec<Arc<Entry>>>,
+    gone: VecDeque<(Principal, SessionId, NoSession)>,
+}
+
+/// Why there is no such session.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoSession {
+    /// Nobody knows it.
+    #[error("unknown session; it is another caller's or from before this server was started (list_sessions names those that are there)")]
+    Unknown,
+    /// It ended, and somebody was told.
+    #[error("this session has ended with exit code {exit_code}, as an earlier reply said; its output is there with read_output, output_id {output}")]
+    Told {
+        /// How.
+        exit_code: i32,
+        /// Where its output is.
+        output: OutputId,
+    },
+    /// It had to make room.
+    #[error("this session was evicted to make room for newer ones (sessions.max); its output is there with read_output, output_id {output}")]
+    Evicted {
+        /// Where its output is.
+        output: OutputId,
+    },
+}
+
+impl Entry {
+    pub(super) fn new(session: Session) -> Self {
+        let now = Instant::now();
+        Entry { session, started: now, state: Mutex::new(State { mark: Mark::default(), used: now }) }
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        self.lock().mark
+    }
+
+    pub(super) fn used(&self) -> Instant {
+        self.lock().used
+    }
+
+    pub(super) fn touch(&self, now: Instant) {
+        self.lock().used = now;
+    }
+
+    /// Two callers that read at the same time may each be given a part; nothing is given backwards.
+    pub(super) fn advance(&self, mark: Mark) {
+        let mut state = self.lock();
+        if mark.position > state.mark.position {
+            state.mark = mark;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.session.outcome().is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// At most `most` for each principal.
+    pub(crate) fn new(most: usize) -> Self {
+        Table { most: most.max(1), shares: Mutex::default() }
+    }
+
+    /// Adds a session; those that have to go for it are returned, to be stopped.
+    pub(super) fn add(&self, principal: Principal, entry: Arc<Entry>) -> Vec<Arc<Entry>> {
+        let mut shares = self.lock();
+        let share = shares.live.entry(principal.clone()).or_default();
+        share.push(entry);
+        let mut evicted = Vec::new();
+        while share.len() > self.most {
+            evicted.push(share.remove(victim(share)));
+        }
+        for entry in &evicted {
+            let output = entry.session.receipt().output.clone();
+            let why = NoSession::Evicted { output: output.unwrap_or(OutputId(String::new())) };
+            shares.remember(principal.clone(), entry.session.id(), why);
+        }
+        evicted
+    }
+
+    pub(super) fn find(&self, principal: &Principal, id: SessionId) -> Result<Arc<Entry>, NoSession> {
+        let shares = self.lock();
+        let found = shares.live.get(principal).and_then(|share| share.iter().find(|entry| entry.session.id() == id));
+        if let Some(entry) = found {
+            entry.touch(Instant::now());
+            return Ok(entry.clone());
+        }
+        let gone = shares.gone.iter().find(|(owner, gone, _)| owner == principal && *gone == id);
+        Err(gone.map_or(NoSession::Unknown, |(_, _, why)| why.clone()))
+    }
+
+    pub(super) fn of(&self, principal: &Principal) -> Vec<Arc<Entry>> {
+        self.lock().live.get(principal).cloned().unwrap_or_default()
+    }
+
+    /// Takes out a session whose end has been told.
+    pub(super) fn remove(&self, principal: &Principal, id: SessionId) {
+        let mut shares = self.lock();
+        let Some(share) = shares.live.get_mut(principal) else { return };
+        let Some(at) = share.iter().position(|entry| entry.session.id() == id) else { return };
+        let session = &share.remove(at).session;
+        let (outcome, output) = (session.outcome(), session.receipt().output.clone());
+        if let Some((outcome, output)) = outcome.zip(output) {
+            let why = NoSession::Told { exit_code: outcome.exit_code(), output };
+            shares.remember(principal.clone(), id, why);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shares {
+    fn remember(&mut self, principal: Principal, id: SessionId, why: NoSession) {
+        self.gone.push_back((principal, id, why));
+        if self.gone.len() > REMEMBERED {
+            self.gone.pop_front();
+        }
+    }
+}
+
+/// Which one has to go: of those that were not used recently, the ended one that was used least recently, else the
+/// running one. The newest, for which room is made, is the most recently used.
+fn victim(share: &[Arc<Entry>]) -> usize {
+    let mut by_use: Vec<usize> = (0..share.len()).collect();
+    by_use.sort_by_key(|at| share.get(*at).map(|entry| entry.used()));
+    let open = by_use.len().saturating_sub(SPARED).max(1);
+    let candidates = by_use.get(..open).unwrap_or_default();
+    let is_over = |at: &&usize| share.get(**at).is_some_and(|entry| entry.is_over());
+    candidates.iter().find(is_over).or(candidates.first()).copied().unwrap_or_default()
+}

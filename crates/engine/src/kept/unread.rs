@@ -1,0 +1,169 @@
+//! What a session printed since somebody last looked: both ends of it, and how much there was in all.
+
+use std::io::Read as _;
+
+use runward_model::{Outcome, Stream};
+
+use crate::log::{Mark, Piece};
+use crate::session::Session;
+
+/// What a session printed since somebody last looked.
+#[derive(Clone, Debug, Default)]
+pub struct Chunk {
+    /// Its beginning, in arrival order; everything when nothing is missing.
+    pub head: Vec<Run>,
+    /// How many bytes are missing between head and tail.
+    pub missing: u64,
+    /// Its end.
+    pub tail: Vec<Run>,
+    /// How many bytes there were in all.
+    pub bytes: u64,
+    /// Where to look from the next time.
+    pub position: u64,
+    /// How the session ended, if it has.
+    pub outcome: Option<Outcome>,
+}
+
+/// Bytes of one output that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which output.
+    pub stream: Stream,
+    /// The bytes.
+    pub data: Vec<u8>,
+}
+
+/// What came after `mark`, and the mark after that.
+pub(super) async fn read(session: &Session, mark: Mark, limit: usize) -> (Chunk, Mark) {
+    // Asked first: whoever sees the end must also see everything before it.
+    let outcome = session.outcome();
+    let (pieces, mut now) = session.log().since(mark);
+    let mut pieces = filled(session, pieces, mark, limit).await;
+    if outcome.is_none() {
+        now = hold_back_torn(&mut pieces, now);
+    }
+    let bytes = now.position.saturating_sub(mark.position);
+    let chunk = ends(pieces, limit);
+    (Chunk { bytes, position: now.position, outcome, ..chunk }, now)
+}
+
+/// What came from a position on.
+pub(super) fn look(session: &Session, since: u64, limit: usize) -> Chunk {
+    let outcome = session.outcome();
+    let printed = session.printed();
+    let pieces = session.log().read_from(since.min(printed));
+    let chunk = ends(pieces, limit);
+    Chunk { bytes: printed.saturating_sub(since), position: printed, outcome, ..chunk }
+}
+
+/// Where the beginning of a gap belongs to the head, it is read back from disk.
+async fn filled(session: &Session, pieces: Vec<Piece>, mark: Mark, limit: usize) -> Vec<Piece> {
+    let mut filled = Vec::with_capacity(pieces.len() + 2);
+    let mut seen = [Stream::Stdout, Stream::Stderr].map(|stream| mark.of(stream));
+    let mut length = 0;
+    for piece in pieces {
+        let stream = piece.stream();
+        let Some(place) = seen.get_mut(stream as usize) else { continue };
+        match piece {
+            Piece::Gap { bytes, .. } if length < limit / 2 => {
+                let wanted = (limit / 2 - length).min(usize::try_from(bytes).unwrap_or(usize::MAX));
+                let data = from_disk(session, stream, *place, wanted).await;
+                let left = bytes - data.len() as u64;
+                length += data.len();
+                filled.push(Piece::Bytes { at: 0, stream, data });
+                filled.extend((left > 0).then_some(Piece::Gap { stream, bytes: left }));
+                *place += bytes;
+            }
+            Piece::Gap { bytes, .. } => {
+                *place += bytes;
+                filled.push(piece);
+            }
+            Piece::Bytes { at, stream, data } => {
+                *place += data.len() as u64;
+                length += data.len();
+                filled.push(Piece::Bytes { at, stream, data });
+            }
+        }
+    }
+    filled
+}
+
+async fn from_disk(session: &Session, stream: Stream, from: u64, wanted: usize) -> Vec<u8> {
+    let Ok(record) = session.log().record(stream) else { return Vec::new() };
+    let read = tokio::task::spawn_blocking(move || {
+        let mut data = Vec::new();
+        let _ = record.from(from).take(wanted as u64).read_to_end(&mut data);
+        data
+    });
+    read.await.unwrap_or_default()
+}
+
+/// A character that has only begun is left for the next time.
+fn hold_back_torn(pieces: &mut [Piece], now: Mark) -> Mark {
+    let Some(Piece::Bytes { stream, data, .. }) = pieces.last_mut() else { return now };
+    let torn = torn(data);
+    data.truncate(data.len() - torn);
+    now.before(*stream, torn as u64)
+}
+
+/// How many bytes at the end begin a character that is not finished.
+fn torn(bytes: &[u8]) -> usize {
+    let last = bytes.utf8_chunks().last();
+    last.map_or(0, |chunk| {
+        let begins_one = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        if begins_one { chunk.invalid().len() } else { 0 }
+    })
+}
+
+/// Both ends, half of `limit` each; everything where it is no more than that.
+fn ends(pieces: Vec<Piece>, limit: usize) -> Chunk {
+    let is_whole = pieces.iter().all(|piece| !piece.is_gap());
+    let kept: usize = pieces.iter().map(Piece::length).sum();
+    let mut chunk = Chunk::default();
+    let (mut room, mut rest) = (if is_whole && kept <= limit { limit } else { limit / 2 }, Vec::new());
+    for piece in pieces {
+        match piece {
+            Piece::Bytes { stream, mut data, at } if rest.is_empty() => {
+                let after = data.split_off(room.min(data.len()));
+                room -= data.len();
+                push(&mut chunk.head, stream, data);
+                if !after.is_empty() {
+                    rest.push(Piece::Bytes { at, stream, data: after });
+                }
+            }
+            piece => rest.push(piece),
+        }
+    }
+    let (missing, tail) = tail_of(rest, limit - limit / 2);
+    Chunk { missing, tail, ..chunk }
+}
+
+/// The end of what is left: at most `room` bytes of what comes after the last gap, and how many bytes come before that.
+fn tail_of(rest: Vec<Piece>, mut room: usize) -> (u64, Vec<Run>) {
+    let (mut missing, mut tail) = (0, Vec::new());
+    for piece in rest.into_iter().rev() {
+        match piece {
+            Piece::Gap { bytes, .. } => {
+                missing += bytes;
+                room = 0;
+            }
+            Piece::Bytes { stream, mut data, .. } => {
+                let kept = data.split_off(data.len().saturating_sub(room));
+                missing += data.len() as u64;
+                room -= kept.len();
+                tail.push(Run { stream, data: kept });
+            }
+        }
+    }
+    let mut runs = Vec::new();
+    tail.into_iter().rev().for_each(|run| push(&mut runs, run.stream, run.data));
+    (missing, runs)
+}
+
+fn push(runs: &mut Vec<Run>, stream: Stream, data: Vec<u8>) {
+    match runs.last_mut() {
+        _ if data.is_empty() => {}
+        Some(last) if last.stream == stream => last.data.extend_from_slice(&data),
+        _ => runs.push(Run { stream, data }),
+    }
+}

@@ -1,0 +1,140 @@
+//! A chunk of a session's output as a reply.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use runward_engine::{Chunk, Run, Session};
+use runward_model::{Ending, Outcome, Stream};
+use serde_json::{Value, json};
+
+use super::portion::Portion;
+use super::truncate::{Ends, fit, tokens};
+use crate::clean::clean;
+use crate::tools::{Reply, receipt};
+
+/// What a session printed since the last reply, for models and for programs.
+pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: Portion) -> Reply {
+    let id = format!("{:06x}", RandomState::new().hash_one(0) & 0xff_ffff);
+    let seconds = wall.as_secs_f64();
+    let (output, gone) = shown(chunk, portion, |_| true);
+    let count = tokens(chunk.bytes);
+    let state = match &chunk.outcome {
+        Some(outcome) => format!("Process exited with code {}", outcome.exit_code()),
+        None => format!("Process running with session ID {}", session.id()),
+    };
+    let text = format!(
+        "Chunk ID: {id}\nWall time: {seconds:.4} seconds\n{state}\nOriginal token count: {count}\nOutput:\n{output}"
+    );
+    let mut fields = rmcp::object!({
+        "chunk_id": id,
+        "wall_time_seconds": seconds,
+        "original_token_count": count,
+        "output": output,
+        "policy": receipt::of(&session.receipt().verdict),
+    });
+    add_state(&mut fields, session, chunk);
+    if portion.separate {
+        for stream in Stream::BOTH {
+            let (own, _) = shown(chunk, portion, |run| run.stream == stream);
+            fields.insert(stream.name().to_owned(), json!(own));
+        }
+    }
+    let mut reply = Reply::ran(text);
+    let mut notes: Vec<String> = chunk.outcome.iter().flat_map(of_end).collect();
+    if gone > 0 {
+        let output = session.receipt().output.as_ref().map_or("", |id| id.0.as_str());
+        notes.push(format!("the whole output is there with read_output, output_id {output}"));
+    }
+    if !notes.is_empty() {
+        fields.insert("notes".to_owned(), json!(notes));
+        reply = reply.and(format!("note: {}", notes.join("\nnote: ")));
+    }
+    reply.structured(fields)
+}
+
+fn add_state(fields: &mut JsonObject, session: &Session, chunk: &Chunk) {
+    if let Some(output) = &session.receipt().output {
+        fields.insert("output_id".to_owned(), json!(output.0));
+    }
+    match &chunk.outcome {
+        None => {
+            fields.insert("session_id".to_owned(), json!(session.id().0));
+        }
+        Some(outcome) => {
+            fields.insert("exit_code".to_owned(), json!(outcome.exit_code()));
+            if let Ending::Signaled(signal) = outcome.ending {
+                fields.insert("signal".to_owned(), json!(signal.to_string()));
+            }
+            fields.insert("background_ended".to_owned(), json!(outcome.tree.ended));
+        }
+    }
+}
+
+/// What else there is to say of the end.
+pub(super) fn of_end(outcome: &Outcome) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(reason) = outcome.stopped {
+        notes.push(format!("the command was stopped: {reason}"));
+    }
+    match outcome.tree.ended {
+        0 => {}
+        1 => notes.push("1 background process that the command left behind was ended".to_owned()),
+        many => notes.push(format!("{many} background processes that the command left behind were ended")),
+    }
+    if outcome.tree.kept {
+        notes.push("processes that the command left behind go on without it".to_owned());
+    }
+    if let Some(hit) = outcome.limit_hit {
+        notes.push(hit.to_string());
+    }
+    if outcome.output_cut {
+        notes.push("something still held the output open when the command had ended; the end may be missing".to_owned());
+    }
+    notes
+}
+
+/// The output as a model reads it, within the budget, and how many tokens went.
+pub(super) fn shown(chunk: &Chunk, portion: Portion, wanted: impl Fn(&Run) -> bool) -> (String, u64) {
+    let text = |runs: &[Run]| -> (String, u64) {
+        let bytes: Vec<u8> = runs.iter().filter(|run| wanted(run)).flat_map(|run| run.data.iter().copied()).collect();
+        (clean(&String::from_utf8_lossy(&bytes)), bytes.len() as u64)
+    };
+    let ((head, head_bytes), (tail, tail_bytes)) = (text(&chunk.head), text(&chunk.tail));
+    // What cleaning takes away is not missing.
+    let cleaned = (head_bytes + tail_bytes).saturating_sub((head.len() + tail.len()) as u64);
+    let is_all = chunk.head.iter().chain(&chunk.tail).all(&wanted);
+    let printed = if is_all { chunk.bytes } else { head_bytes + tail_bytes };
+    let missing = if is_all { chunk.missing } else { 0 };
+    let ends = Ends { head: &head, missing, tail: &tail, printed: printed.saturating_sub(cleaned) };
+    fit(&ends, portion.bytes())
+}
+
+/// What programs are told, as a schema.
+pub(super) fn schema() -> JsonObject {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    let count = |description: &str| json!({ "type": "integer", "description": description });
+    let properties: JsonObject = [
+        ("chunk_id", text("Of this reply.")),
+        ("wall_time_seconds", json!({ "type": "number" })),
+        ("exit_code", count("Once it has ended; 128+n after signal n.")),
+        ("session_id", count("While it runs.")),
+        ("original_token_count", count("Of all new output.")),
+        ("output", text("New output, in arrival order.")),
+        ("stdout", text("If asked for.")),
+        ("stderr", text("If asked for.")),
+        ("signal", text("That ended it.")),
+        ("background_ended", count("Processes left behind.")),
+        ("output_id", text("For read_output.")),
+        ("notes", json!({ "type": "array", "items": { "type": "string" } })),
+        ("policy", json!({ "type": "object" })),
+    ]
+    .into_iter()
+    .map(|(name, schema)| (name.to_owned(), schema))
+    .collect();
+    rmcp::object!({
+        "type": "object",
+        "properties": Value::Object(properties),
+        "required": ["chunk_id", "wall_time_seconds", "original_token_count", "output"],
+    })
+}

@@ -1,0 +1,62 @@
+//! `list_sessions`: the commands that go on, and those whose end nobody has been told.
+
+use rmcp::model::{JsonObject, ToolAnnotations};
+use runward_engine::Summary;
+use serde_json::{Value, json};
+
+use super::super::{Act, Reply, Tool};
+
+pub(in super::super) const TOOL: Tool = Tool {
+    name: "list_sessions",
+    title: "List sessions",
+    description: "List the sessions that exec_command left running, and those that ended since.",
+    alternative: None,
+    annotations,
+    params: |_| Vec::new(),
+    output: Some(schema),
+    act: Act::List,
+};
+
+fn annotations() -> ToolAnnotations {
+    ToolAnnotations::new().read_only(true).open_world(false)
+}
+
+fn schema() -> JsonObject {
+    rmcp::object!({
+        "type": "object",
+        "properties": { "sessions": { "type": "array", "items": { "type": "object" } } },
+        "required": ["sessions"],
+    })
+}
+
+/// The sessions of a caller, oldest first.
+pub(crate) fn list(sessions: &[Summary]) -> Reply {
+    let text = if sessions.is_empty() {
+        "no sessions\n".to_owned()
+    } else {
+        sessions.iter().map(line).collect()
+    };
+    let fields: Vec<Value> = sessions.iter().map(entry).collect();
+    Reply::ran(text).structured(rmcp::object!({ "sessions": fields }))
+}
+
+fn line(session: &Summary) -> String {
+    let Summary { id, command, age, unread, .. } = session;
+    let state = session.exit_code.map_or("running".to_owned(), |code| format!("exited with code {code}"));
+    let tty = if session.is_terminal { ", tty" } else { "" };
+    let command = command.lines().next().unwrap_or_default();
+    format!("{id}: {state}, {} s old{tty}, {unread} unread bytes: {command}\n", age.as_secs())
+}
+
+fn entry(session: &Summary) -> Value {
+    json!({
+        "session_id": session.id.0,
+        "command": session.command,
+        "running": session.exit_code.is_none(),
+        "exit_code": session.exit_code,
+        "tty": session.is_terminal,
+        "age_seconds": session.age.as_secs_f64(),
+        "idle_seconds": session.idle.as_secs_f64(),
+        "unread_bytes": session.unread,
+    })
+}

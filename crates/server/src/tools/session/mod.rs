@@ -1,0 +1,61 @@
+//! The tools for commands that go on after a reply: one file each, and what they have in common.
+
+mod encode;
+pub(super) mod exec_command;
+pub(super) mod list_sessions;
+mod portion;
+pub(super) mod read_session;
+mod screen;
+mod truncate;
+pub(super) mod write_stdin;
+
+use runward_engine::Wait;
+use runward_model::{Request, SessionId, Signal, Size};
+
+pub(crate) use encode::chunk;
+pub(crate) use list_sessions::list;
+pub(crate) use portion::Portion;
+pub(crate) use read_session::looked;
+
+/// A command to start, and when to reply.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    /// What to start.
+    pub(crate) request: Request,
+    /// When to reply.
+    pub(crate) wait: Wait,
+    /// How much to show.
+    pub(crate) portion: Portion,
+}
+
+/// What to do with a session, and when to reply.
+#[derive(Debug)]
+pub(crate) struct Attention {
+    /// Which.
+    pub(crate) session: SessionId,
+    /// What is written.
+    pub(crate) chars: String,
+    /// What is sent beyond that.
+    pub(crate) signal: Option<Signal>,
+    /// What size its terminal gets.
+    pub(crate) resize: Option<Size>,
+    /// Whether its input ends.
+    pub(crate) closes: bool,
+    /// When to reply.
+    pub(crate) wait: Wait,
+    /// How much to show.
+    pub(crate) portion: Portion,
+}
+
+/// What to look at again.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// Which session.
+    pub(crate) session: SessionId,
+    /// From where on.
+    pub(crate) since: u64,
+    /// What its terminal shows instead.
+    pub(crate) screen: bool,
+    /// How much to show.
+    pub(crate) portion: Portion,
+}

@@ -1,0 +1,117 @@
+//! `read_session`: reads again what a session printed, or what its terminal shows.
+
+use rmcp::model::{JsonObject, ToolAnnotations};
+use runward_engine::{Chunk, Session};
+use runward_model::SessionId;
+use serde_json::json;
+
+use super::super::{Act, Limits, Reply, Tool};
+use super::truncate::tokens;
+use super::{Look, encode, portion, screen, write_stdin};
+use crate::params::{Given, Kind, Need, Param};
+
+pub(in super::super) const TOOL: Tool = Tool {
+    name: "read_session",
+    title: "Read a session again",
+    description: "Read what a session printed without consuming it, or what its terminal shows now.",
+    alternative: None,
+    annotations,
+    params,
+    output: Some(schema),
+    act: Act::Look(decode),
+};
+
+fn annotations() -> ToolAnnotations {
+    ToolAnnotations::new().read_only(true).open_world(false)
+}
+
+fn params(limits: &Limits) -> Vec<Param> {
+    vec![
+        write_stdin::session_id(),
+        Param {
+            name: "since",
+            kind: Kind::Whole { default: 0 },
+            need: Need::Optional,
+            description: "From this sequence number on: next_seq of an earlier reply.",
+        },
+        Param {
+            name: "screen",
+            kind: Kind::Switch,
+            need: Need::Optional,
+            description: "The terminal's screen as text.",
+        },
+        Param {
+            name: "max_output_tokens",
+            kind: Kind::Whole { default: limits.reply_tokens as u64 },
+            need: Need::Optional,
+            description: "Show at most so many tokens.",
+        },
+    ]
+}
+
+fn decode(given: Given, limits: &Limits) -> Look {
+    Look {
+        session: SessionId(given.integer("session_id")),
+        since: given.integer("since"),
+        screen: given.switch("screen"),
+        portion: portion::of(&given, limits),
+    }
+}
+
+fn schema() -> JsonObject {
+    rmcp::object!({
+        "type": "object",
+        "properties": {
+            "session_id": { "type": "integer" },
+            "running": { "type": "boolean" },
+            "exit_code": { "type": "integer" },
+            "next_seq": { "type": "integer", "description": "since of the next call." },
+            "output": { "type": "string" },
+            "screen": { "type": "string" },
+            "cursor": { "type": "object" },
+        },
+        "required": ["session_id", "running", "next_seq"],
+    })
+}
+
+/// What was looked at: a part of the output, or the screen.
+pub(crate) fn looked(session: &Session, chunk: &Chunk, look: &Look) -> Reply {
+    let state = match &chunk.outcome {
+        Some(outcome) => format!("Process exited with code {}", outcome.exit_code()),
+        None => format!("Process running with session ID {}", session.id()),
+    };
+    let mut fields = rmcp::object!({
+        "session_id": session.id().0,
+        "running": chunk.outcome.is_none(),
+        "next_seq": chunk.position,
+    });
+    if let Some(outcome) = &chunk.outcome {
+        fields.insert("exit_code".to_owned(), json!(outcome.exit_code()));
+    }
+    if look.screen {
+        return screened(session, &state, fields);
+    }
+    let (output, _) = encode::shown(chunk, look.portion, |_| true);
+    let text = format!(
+        "{state}\nNext sequence number: {}\nOriginal token count: {}\nOutput:\n{output}",
+        chunk.position,
+        tokens(chunk.bytes)
+    );
+    fields.insert("output".to_owned(), json!(output));
+    Reply::ran(text).structured(fields)
+}
+
+fn screened(session: &Session, state: &str, mut fields: JsonObject) -> Reply {
+    let Some(size) = session.size() else {
+        return Reply::failed("this session has no terminal; start it with tty=true to have a screen");
+    };
+    let shown = screen::draw(session, size);
+    let screen::Drawn { text, row, column, title } = shown;
+    let place = format!("Screen: {} rows, {} columns, cursor at row {row}, column {column}", size.rows, size.cols);
+    fields.insert("screen".to_owned(), json!(text));
+    fields.insert("cursor".to_owned(), json!({ "row": row, "column": column }));
+    if !title.is_empty() {
+        fields.insert("title".to_owned(), json!(title));
+    }
+    Reply::ran(format!("{state}\n{place}\n{text}\n")).structured(fields)
+}
