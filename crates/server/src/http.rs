@@ -1,4 +1,4 @@
-//! The HTTP listener: MCP at `/mcp`, a health check at `/healthz`.
+//! The HTTP listener: MCP at `/mcp`, streams at `/raw`, a health check at `/healthz`.
 //!
 //! Every request passes `guard` first (`Host`, `Origin`, size), everything but the health check also needs the
 //! token where there is one, and only then is a path looked at. The path `/mcp` adds what the protocol library leaves
@@ -21,9 +21,11 @@ use std::net::SocketAddr;
 use rmcp::ServerHandler;
 use tokio::signal::unix::{SignalKind, signal};
 
+pub(crate) use self::answer::refuse;
+pub(crate) use self::endpoint::Open;
 pub use self::error::Error;
 pub use self::server::Server;
-use crate::{Engine, HttpSettings};
+use crate::{Engine, HttpSettings, raw};
 
 /// Serves until SIGTERM or SIGINT; returns once every command has been stopped and every stream has ended.
 /// `on_listening` is told the real address.
@@ -42,7 +44,8 @@ where
     on_listening(server.address());
     #[cfg(feature = "conformance")]
     let mcp = crate::conformance::WithFixtures::new(mcp);
-    server.run(mcp, told_to_stop, engine.shutdown()).await
+    let raw = raw::routes(engine.clone(), settings.raw.clone(), server.open());
+    server.with_doors(raw).run(mcp, told_to_stop, engine.shutdown()).await
 }
 
 /// Ends with the first SIGTERM or SIGINT from now on.

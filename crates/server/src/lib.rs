@@ -14,12 +14,14 @@ pub mod conformance;
 pub mod http;
 mod mcp;
 mod params;
+mod raw;
 mod settings;
 pub mod stdio;
 mod tools;
 mod yaml;
 
 pub use mcp::{Disconnected, Mcp, UnknownTool};
+pub use raw::RawSettings;
 pub use runward_engine::Engine;
 pub use settings::{HttpSettings, Settings, Token};
 #[doc(hidden)]

@@ -11,7 +11,7 @@ use serde_json::json;
 const LONGEST_SENTENCE: usize = 4096;
 
 /// An error as JSON: `{"error":{"code":…,"message":…}}`.
-pub(super) fn refuse(status: StatusCode, code: &str, message: &str) -> Response {
+pub(crate) fn refuse(status: StatusCode, code: &str, message: &str) -> Response {
     (status, Json(json!({ "error": { "code": code, "message": message } }))).into_response()
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn not_found() -> Response {
     refuse(
         StatusCode::NOT_FOUND,
         "not_found",
-        "there is nothing here: MCP is at /mcp, the health check at /healthz",
+        "there is nothing here: MCP is at /mcp, the streaming endpoint at /raw, the health check at /healthz",
     )
 }
 

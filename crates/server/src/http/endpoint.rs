@@ -25,11 +25,11 @@ const SESSION_HEADER: &str = "mcp-session-id";
 
 /// What is still open at the end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Open {
+pub(crate) struct Open {
     /// Every answer that somebody waits for.
-    pub(super) answers: TaskTracker,
+    pub(crate) answers: TaskTracker,
     /// Cancelling it ends every stream, answered or not.
-    pub(super) streams: CancellationToken,
+    pub(crate) streams: CancellationToken,
 }
 
 #[derive(Clone)]

@@ -35,6 +35,8 @@ pub struct Server {
     guard: Arc<Guard>,
     token: Option<Token>,
     health: Health,
+    doors: Router,
+    open: Open,
 }
 
 impl Server {
@@ -49,8 +51,19 @@ impl Server {
         let listener = TcpListener::bind(asked).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let guard = Arc::new(Guard { allowed, max_body: settings.max_body });
-        let (token, health) = (settings.token.clone(), Health::default());
-        Ok(Server { listener, address, guard, token, health })
+        let (token, doors, open) = (settings.token.clone(), Router::new(), Open::default());
+        Ok(Server { listener, address, guard, token, health: Health::default(), doors, open })
+    }
+
+    /// With doors beside MCP, behind the same guard.
+    #[must_use]
+    pub(crate) fn with_doors(self, doors: Router) -> Self {
+        Server { doors: self.doors.merge(doors), ..self }
+    }
+
+    /// What is open while it serves.
+    pub(crate) fn open(&self) -> Open {
+        self.open.clone()
     }
 
     /// With what is wrong with the policy, if anything is, told by the health check.
@@ -75,8 +88,8 @@ impl Server {
     where
         H: ServerHandler + Clone + Send + Sync + 'static,
     {
-        let (closing, open) = (CancellationToken::new(), Open::default());
-        let router = router(mcp, &self.guard, self.token, self.health, open.clone());
+        let (closing, open) = (CancellationToken::new(), self.open);
+        let router = router(mcp, self.doors, &self.guard, self.token, self.health, open.clone());
         let serving = axum::serve(self.listener.tap_io(prepare), router)
             .with_graceful_shutdown(closing.clone().cancelled_owned());
         let mut serving = std::pin::pin!(serving.into_future());
@@ -108,11 +121,19 @@ async fn lingered(streams: &CancellationToken) {
     tokio::time::sleep(LINGER).await;
 }
 
-fn router<H>(mcp: H, guarding: &Arc<Guard>, token: Option<Token>, healthy: Health, open: Open) -> Router
+fn router<H>(
+    mcp: H,
+    doors: Router,
+    guarding: &Arc<Guard>,
+    token: Option<Token>,
+    healthy: Health,
+    open: Open,
+) -> Router
 where
     H: ServerHandler + Clone + Send + Sync + 'static,
 {
     let doors = endpoint("/mcp", mcp, guarding.max_body, open)
+        .merge(doors)
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(token, authenticate));
     Router::new()

@@ -9,7 +9,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, Conte
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use runward_server::http::{Error, Server};
-use runward_server::{Disconnected, HttpSettings};
+use runward_server::{Disconnected, HttpSettings, RawSettings};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -27,7 +27,8 @@ pub(crate) async fn soon<T>(wait: impl Future<Output = T>) -> T {
 
 pub(crate) fn settings() -> HttpSettings {
     let bind = SocketAddr::from(([127, 0, 0, 1], 0));
-    HttpSettings { bind, token: None, allowed_hosts: vec![], allowed_origins: vec![], max_body: 10_000 }
+    let raw = RawSettings { timeout: None };
+    HttpSettings { bind, token: None, allowed_hosts: vec![], allowed_origins: vec![], max_body: 10_000, raw }
 }
 
 /// A tool call that the server is working on.
