@@ -11,6 +11,7 @@ mod attacks;
 mod blocked;
 mod corpus;
 mod environment;
+mod examples;
 mod hostile;
 mod layers;
 mod oracle;
