@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use runward_engine::Withheld;
 use runward_policy::Glob;
 
 use crate::config::{Inherit, ShellTool};
@@ -39,9 +40,28 @@ pub(crate) fn environment(
     path: &OsStr,
     told: &ShellTool,
 ) -> Vec<(OsString, OsString)> {
-    let also: Vec<Glob> = told.inherit_also.iter().map(Glob::new).collect();
-    let kept = inherited.filter(|(name, _)| passes(&name.to_string_lossy(), told.inherit, &also));
+    let (named, denied) = (named(told), denied(told));
+    let kept = inherited
+        .filter(|(name, _)| passes(&name.to_string_lossy(), told.inherit, &named))
+        .filter(|(name, _)| !denied.iter().any(|glob| glob.matches(&name.to_string_lossy())));
     kept.chain([("PATH".into(), path.to_owned())]).collect()
+}
+
+/// What commands do not get although start-up files set it, by the same rules: whatever the files set is wanted, unless
+/// it looks secret or is ours.
+pub(crate) fn withheld(told: &ShellTool) -> Withheld {
+    let always = denied(told).into_iter().chain([Glob::new("RUNWARD_*")]).collect();
+    let secret = SECRETS.iter().copied().map(Glob::new).collect();
+    Withheld { always, secret, except: named(told) }
+}
+
+/// What the operator named, so that it is inherited whatever it looks like.
+fn named(told: &ShellTool) -> Vec<Glob> {
+    told.inherit_also.iter().chain(&told.environment_allow).map(Glob::new).collect()
+}
+
+fn denied(told: &ShellTool) -> Vec<Glob> {
+    told.environment_deny.iter().map(Glob::new).collect()
 }
 
 fn passes(name: &str, inherit: Inherit, also: &[Glob]) -> bool {

@@ -25,8 +25,11 @@ impl Engine {
     /// Judges a request with everything that belongs to it, and runs nothing. A program that may run and is not there
     /// is a refusal.
     pub fn inspect(&self, request: &Request) -> Result<Inspected, Refusal> {
-        let variables = Variables { given: &request.env, presets: request.presets };
-        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, &self.0.settings)?;
+        let settings = &self.0.settings;
+        let login = self.0.logins.known(&request.work, settings.policy.current().path());
+        let variables =
+            Variables { given: &request.env, presets: request.presets, login: login.as_deref() };
+        let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
         let verdict = resolve::judge_for(&resolved, request);
         let program = match verdict.decision {
             Decision::Allow => Some(resolve::program_of(&resolved)?),

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use runward_model::{Refusal, Script, Work};
+use runward_model::{Argv, Refusal, Script, Work};
 use runward_policy::{Reading, SearchPath};
+
+use crate::login::Snapshot;
 
 /// What bash and other shells take for different things, wherever it stands: what is harmless to one may be a command
 /// to the other.
@@ -51,20 +53,57 @@ const LIST: &str = "/etc/shells";
 pub(crate) struct Shell {
     /// Its file, by name or path.
     pub(crate) file: String,
-    login: bool,
+    start: Start,
+}
+
+/// What a shell reads before it runs anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// Nothing.
+    Bare,
+    /// The start-up files of a login shell.
+    Login,
+    /// What such files were found to set up.
+    Captured,
+}
+
+impl Start {
+    fn of(login: bool, captured: Option<&Snapshot>) -> Self {
+        match (login, captured) {
+            (false, _) => Start::Bare,
+            (true, None) => Start::Login,
+            (true, Some(_)) => Start::Captured,
+        }
+    }
 }
 
 /// The shell that some work needs, if it needs one.
-pub(crate) fn of(work: &Work, reading: &Reading, path: &SearchPath) -> Result<Option<Shell>, Refusal> {
-    let usual = || name(path).to_owned();
+pub(crate) fn of(
+    work: &Work,
+    reading: &Reading,
+    path: &SearchPath,
+    captured: Option<&Snapshot>,
+) -> Result<Option<Shell>, Refusal> {
+    let usual = |start| Ok(Some(Shell { file: name(path).to_owned(), start }));
+    let needs_none = |argv: &Argv| captured.is_some_and(|captured| !captured.concerns(&argv.file));
     match (work, reading) {
         (Work::Script(Script { shell: Some(shell), login, .. }), _) => {
-            Ok(Some(Shell { file: chosen(shell, path)?, login: *login }))
+            Ok(Some(Shell { file: chosen(shell, path)?, start: Start::of(*login, captured) }))
         }
-        (Work::Script(Script { login: true, .. }), _) => Ok(Some(Shell { file: usual(), login: true })),
-        (_, Reading::Script(_)) => Ok(Some(Shell { file: usual(), login: false })),
+        (Work::Script(Script { login: true, .. }), Reading::Plain(argv)) if needs_none(argv) => Ok(None),
+        (Work::Script(Script { login: true, .. }), _) => usual(Start::of(true, captured)),
+        (_, Reading::Script(_)) => usual(Start::Bare),
         (_, Reading::Plain(_)) => Ok(None),
     }
+}
+
+/// The bash that a script would log in to, if it is one.
+pub(crate) fn login(shell: Option<&str>, path: &SearchPath) -> Option<String> {
+    let file = match shell {
+        Some(shell) => chosen(shell, path).ok()?,
+        None => name(path).to_owned(),
+    };
+    (file.rsplit('/').next() == Some("bash")).then_some(file)
 }
 
 /// The shell that a caller chose: one of the system's own, never just any file of such a name.
@@ -103,10 +142,15 @@ impl Shell {
             Work::Line(source) | Work::Script(Script { source, .. }) => source.clone(),
             Work::Argv(_) => work.to_string(),
         };
-        let login = self.login.then_some("-l");
+        let start: &[&str] = match self.start {
+            Start::Bare => &[],
+            Start::Login => &["-l"],
+            // A login shell in every other respect, such as what it does when it ends.
+            Start::Captured => &["--noprofile", "-l"],
+        };
         // Only relatives of the Bourne shell know where options end.
         let end = matches!(self.name(), "bash" | "sh").then_some("--");
-        let options = login.into_iter().chain(["-c"]).chain(end).map(str::to_owned);
+        let options = start.iter().copied().chain(["-c"]).chain(end).map(str::to_owned);
         std::iter::once(self.file.clone()).chain(options).chain([source]).collect()
     }
 

@@ -87,6 +87,14 @@ impl Policy {
         &self.path
     }
 
+    /// The same with names looked up on another path.
+    #[must_use]
+    pub fn on_path(&self, path: SearchPath) -> Self {
+        let policy = self.clone();
+        let rules = policy.rules.clone();
+        Policy { path, ..policy }.with_rules(rules)
+    }
+
     /// Whether any rule can stop a command; if none can, `*` allows even what cannot be read.
     pub fn restricts(&self) -> bool {
         !self.allowlist.allows_everything() || self.looks_inside()

@@ -6,6 +6,7 @@ mod cwd;
 mod ending;
 mod environment;
 mod limits;
+mod login;
 mod output;
 mod recording;
 mod setup;
