@@ -166,11 +166,13 @@ pub enum Promise {
     Services,
     /// Other processes are neither signalled nor traced nor looked into.
     Processes,
+    /// No mounts, no namespaces, no capabilities, none of the kernel's rarely used insides.
+    Kernel,
 }
 
 impl Promise {
     /// All of them.
-    pub const ALL: [Promise; 8] = [
+    pub const ALL: [Promise; 9] = [
         Promise::Writes,
         Promise::Metadata,
         Promise::Protected,
@@ -179,6 +181,7 @@ impl Promise {
         Promise::Network,
         Promise::Services,
         Promise::Processes,
+        Promise::Kernel,
     ];
 
     /// The name that reports use.
@@ -192,6 +195,7 @@ impl Promise {
             Promise::Network => "network",
             Promise::Services => "services",
             Promise::Processes => "processes",
+            Promise::Kernel => "kernel",
         }
     }
 
@@ -206,6 +210,7 @@ impl Promise {
             Promise::Network => "no address can be reached",
             Promise::Services => "local services of the host cannot be reached",
             Promise::Processes => "other processes cannot be signalled, traced or looked into",
+            Promise::Kernel => "mounts, namespaces and the kernel's insides are out of reach",
         }
     }
 }

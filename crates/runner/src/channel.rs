@@ -5,7 +5,7 @@ use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use runward_model::wire::{self, Order, Report, SPAWN_FDS};
+use runward_model::wire::{self, Order, Report};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
 
 /// How much is read at once. Orders are mostly a few KB.
@@ -57,7 +57,7 @@ impl Channel {
         let Some(order) = wire::decode::<Order>(&mut self.bytes).map_err(io::Error::other)? else {
             return Ok(None);
         };
-        let count = if matches!(order, Order::Spawn { .. }) { SPAWN_FDS } else { 0 };
+        let count = if let Order::Spawn { launch, .. } = &order { launch.fds() } else { 0 };
         if self.fds.len() < count {
             return Err(io::Error::other("a spawn order came without its descriptors"));
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use runward_model::Limits;
-use runward_model::wire::{Launch, Parts, SpawnFd, Step};
+use runward_model::wire::{Launch, Opened, Parts, SpawnFd, Step};
 use runward_sandbox::Restrictions;
 
 use crate::{clone_vm, rlimits, signals};
@@ -51,6 +51,7 @@ impl Stack {
 /// All that the child needs, made before the clone: it must not allocate.
 struct Child {
     program: *const c_char,
+    opened: Option<(RawFd, Opened)>,
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     fds: [RawFd; 4],
@@ -92,11 +93,13 @@ pub(crate) fn spawn(
     bounds: &Bounds<'_>,
     stack: &mut Stack,
 ) -> Result<i32, Failure> {
-    let [cwd, stdin, stdout, stderr] = fds else {
+    let [cwd, stdin, stdout, stderr, program @ ..] = fds else {
         return Err(Failure { step: Step::Stdio, errno: libc::EBADF });
     };
+    let opened = program.first().map(AsRawFd::as_raw_fd).zip(parts.opened);
     let mut child = Child {
         program: parts.program.as_ptr().cast(),
+        opened,
         argv: pointers(&parts.argv),
         envp: pointers(&parts.env),
         fds: [cwd.as_raw_fd(), stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()],
@@ -173,7 +176,30 @@ fn become_program(child: &Child) -> Failure {
         {
             return Failure::of(Step::Confine, &error);
         }
-        libc::execve(child.program, child.argv.as_ptr(), child.envp.as_ptr());
+        execute(child);
         Failure::last(Step::Exec)
+    }
+}
+
+/// Returns only when it failed.
+///
+/// # Safety
+/// As in `become_program`.
+unsafe fn execute(child: &Child) {
+    let (argv, envp) = (child.argv.as_ptr(), child.envp.as_ptr());
+    // SAFETY: plain system calls on a descriptor and strings that `spawn` keeps alive.
+    unsafe {
+        match child.opened {
+            None => {
+                libc::execve(child.program, argv, envp);
+            }
+            Some((program, opened)) => {
+                // The system tells an interpreter to read from this descriptor, which has to be there by then.
+                if opened == Opened::Stays && libc::fcntl(program, libc::F_SETFD, 0) < 0 {
+                    return;
+                }
+                libc::syscall(libc::SYS_execveat, program, c"".as_ptr(), argv, envp, libc::AT_EMPTY_PATH);
+            }
+        }
     }
 }

@@ -50,8 +50,11 @@ use runward_model::Containment;
 /// The name that makes this executable a runner. Its only argument is the containment: `auto` or the name of one.
 pub const NAME: &str = "runward-runner";
 
-/// Runs as the runner when this process was started as one, else returns `None`. Call it before anything else.
+/// Runs as the runner, or as a trial of the sandbox, when this process was started as one, else returns `None`. Call it before anything else.
 pub fn run_if_called() -> Option<ExitCode> {
+    if let Some(code) = runward_sandbox::trial::run_if_called() {
+        return Some(code.into());
+    }
     let mut args = std::env::args_os();
     if args.next()? != NAME {
         return None;

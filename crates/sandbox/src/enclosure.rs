@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use runward_model::{Fence, Network, Tier};
@@ -14,7 +15,7 @@ use crate::mounts::{self, Depth};
 use crate::namespaces::{self, Namespaces};
 use crate::private::Private;
 use crate::restrictions::Restrictions;
-use crate::{devices, loopback};
+use crate::{devices, loopback, services};
 
 /// What remains of `/run`: programs of systems that keep them there. Everything else there listens.
 const KEPT_RUN: [&str; 4] =
@@ -46,6 +47,7 @@ enum Guarded {
 impl Enclosure {
     /// Makes the namespaces and everything in them. The caller was made with [`Namespaces::clone_flags`].
     pub fn build(fence: &Fence, namespaces: &Namespaces) -> io::Result<Self> {
+        let services = services::listening();
         namespaces.enter(fence.network)?;
         let (writable, shown) = (copies(&fence.writable)?, copies(&fence.shown)?);
         mounts::make_read_only(mounts::root()?, Depth::All)?;
@@ -72,6 +74,11 @@ impl Enclosure {
         protect_all(fence, &private)?;
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             private.cover(&path)?;
+        }
+        for socket in services.iter().filter(|socket| root_of(socket, fence).is_none()) {
+            if socket.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
+                private.cover(socket)?;
+            }
         }
         if fence.network == Network::Off {
             loopback::bring_up()?;

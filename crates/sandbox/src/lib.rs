@@ -25,7 +25,9 @@ mod probe;
 mod promises;
 mod restrictions;
 mod seccomp;
+mod services;
 mod settings;
+pub mod trial;
 
 pub use enclosure::Enclosure;
 pub use namespaces::Namespaces;

@@ -10,7 +10,9 @@ pub fn unkept(profile: Profile, network: Network, abilities: &Abilities) -> Vec<
     let kept = |promise: &Promise| match promise {
         Promise::Protected => profile == Profile::ReadOnly || abilities.tier.has_namespaces(),
         Promise::Metadata => abilities.tier.has_namespaces(),
-        Promise::Writes | Promise::Hidden | Promise::Temporary => abilities.tier != Tier::None,
+        Promise::Writes | Promise::Hidden | Promise::Temporary | Promise::Kernel => {
+            abilities.tier != Tier::None
+        }
         Promise::Network => network == Network::On || abilities.tier != Tier::None,
         Promise::Services => match abilities.tier {
             Tier::Full | Tier::SharedProc => true,
