@@ -1,8 +1,8 @@
 //! The runner's protocol: frames over a byte stream, descriptors beside them.
 //!
 //! Every frame is a little-endian `u32` length and that many bytes of postcard. The server sends [`Order`]s and
-//! the runner sends [`Report`]s. An [`Order::Spawn`] travels with [`SPAWN_FDS`] descriptors, in the order of
-//! [`SpawnFd`], attached to the first byte of its frame. Nothing else carries descriptors.
+//! the runner sends [`Report`]s. An [`Order::Spawn`] travels with as many descriptors as [`Launch::fds`] says, in the
+//! order of [`SpawnFd`], attached to the first byte of its frame. Nothing else carries descriptors.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use thiserror::Error;
@@ -12,8 +12,8 @@ use crate::{Abilities, Containment, Ending, Fence, LimitHit, Limits, SessionId, 
 /// No frame is longer than this. The kernel's own limit on arguments and environment is far below it.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
-/// How many descriptors travel with a [`Order::Spawn`].
-pub const SPAWN_FDS: usize = 4;
+/// How many descriptors travel with a [`Order::Spawn`] at most.
+pub const SPAWN_FDS: usize = 5;
 
 /// Which descriptor is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,17 @@ pub enum SpawnFd {
     Stdout = 2,
     /// Becomes descriptor 2.
     Stderr = 3,
+    /// The file to execute, where it is open already.
+    Program = 4,
+}
+
+/// What becomes of the descriptor of a program that is executed by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Opened {
+    /// It is closed once the program runs.
+    Closes,
+    /// It stays open: the interpreter of a script reads the script from it.
+    Stays,
 }
 
 /// What the server asks of the runner.
@@ -159,6 +170,7 @@ pub struct Launch {
     limits: Limits,
     on_terminal: bool,
     fence: Option<Box<Fence>>,
+    opened: Option<Opened>,
 }
 
 impl Launch {
@@ -170,7 +182,8 @@ impl Launch {
     ) -> Result<Self, WireError> {
         let strings = Vec::with_capacity(4096);
         let limits = Limits::default();
-        let mut launch = Launch { strings, argc: 0, envc: 0, limits, on_terminal: false, fence: None };
+        let (on_terminal, fence, opened) = (false, None, None);
+        let mut launch = Launch { strings, argc: 0, envc: 0, limits, on_terminal, fence, opened };
         launch.push(program)?;
         for arg in argv {
             launch.push(arg)?;
@@ -187,6 +200,17 @@ impl Launch {
     #[must_use]
     pub fn limited(self, limits: Limits) -> Self {
         Launch { limits, ..self }
+    }
+
+    /// The same, executed by an open descriptor; its path is only told of.
+    #[must_use]
+    pub fn opened(self, opened: Opened) -> Self {
+        Launch { opened: Some(opened), ..self }
+    }
+
+    /// How many descriptors travel with it.
+    pub fn fds(&self) -> usize {
+        SPAWN_FDS - usize::from(self.opened.is_none())
     }
 
     /// The same with descriptor 0 as its controlling terminal.
@@ -230,7 +254,7 @@ impl Launch {
         if !whole || strings.next().is_some() || self.strings.last() != Some(&0) {
             return Err(WireError::Malformed);
         }
-        Ok(Parts { program, argv, env, on_terminal: self.on_terminal })
+        Ok(Parts { program, argv, env, on_terminal: self.on_terminal, opened: self.opened })
     }
 }
 
@@ -245,6 +269,8 @@ pub struct Parts<'a> {
     pub env: Vec<&'a [u8]>,
     /// Whether descriptor 0 is to be its controlling terminal.
     pub on_terminal: bool,
+    /// Whether it is executed by a descriptor, and what becomes of that.
+    pub opened: Option<Opened>,
 }
 
 /// What can be wrong with a frame.

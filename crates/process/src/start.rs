@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runward_model::wire::{Launch, Order, Report, Step};
+use runward_model::wire::{Launch, Opened, Order, Report, Step};
 use runward_model::{Abilities, Containment, SessionId, Size};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
@@ -89,6 +89,17 @@ impl Spawner {
 
     /// Starts a session in the open directory `cwd`.
     pub async fn spawn(&self, launch: Launch, cwd: OwnedFd, stdio: Stdio) -> Result<Child, Error> {
+        self.spawn_opened(launch, None, cwd, stdio).await
+    }
+
+    /// The same with a program that is executed by an open descriptor, whatever its path leads to by then.
+    pub async fn spawn_opened(
+        &self,
+        launch: Launch,
+        program: Option<(OwnedFd, Opened)>,
+        cwd: OwnedFd,
+        stdio: Stdio,
+    ) -> Result<Child, Error> {
         let Usable { orders, containment, .. } = self.usable().await?;
         let enclosed = launch.fence().is_some_and(|fence| fence.tier.has_namespaces());
         let containment = if enclosed { Containment::Namespace } else { containment };
@@ -96,7 +107,14 @@ impl Spawner {
         let (near, far) = ends(stdio).map_err(Error::Pipes)?;
         let launch = if near.terminal.is_some() { launch.on_terminal() } else { launch };
         let [stdin, stdout, stderr] = far;
-        let fds = vec![cwd, stdin, stdout, stderr];
+        let mut fds = vec![cwd, stdin, stdout, stderr];
+        let launch = match program {
+            Some((program, opened)) => {
+                fds.push(program);
+                launch.opened(opened)
+            }
+            None => launch,
+        };
         let reports =
             orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
         let mut child = Child {
