@@ -10,7 +10,9 @@
 \builtin declare -F; \builtin printf '\0'
 \builtin trap -p; \builtin printf '\0'
 \builtin enable -n; \builtin printf '\0'
-for __runward in /proc/self/fd/*; do [[ -e $__runward ]] && \builtin printf '%s\n' "$__runward"; done
+for ((__runward = 3; __runward < 256; __runward++)); do
+[[ -e /proc/self/fd/$__runward ]] && \builtin printf '%s\n' "$__runward"
+done
 \builtin printf '\0'
 \builtin mapfile -t __runward_names <<< "$(\builtin compgen -v)"
 for __runward in "${__runward_names[@]}"; do
