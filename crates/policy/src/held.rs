@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use runward_model::wire::Opened;
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 
@@ -72,20 +73,23 @@ impl Held {
         &self.path
     }
 
-    /// Whether it is still as it was when it was hashed.
-    pub fn is_unchanged(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         Identity::of(&self.file).is_ok_and(|now| now == self.identity)
     }
 
     /// Whether the system has an interpreter open it once more, by the name of its descriptor.
-    pub fn is_interpreted(&self) -> bool {
+    fn is_interpreted(&self) -> bool {
         let mut start = [0; 2];
         self.file.read_exact_at(&mut start, 0).is_ok() && start == *b"#!"
     }
 
-    /// The open file.
-    pub fn into_descriptor(self) -> OwnedFd {
-        self.file.into()
+    /// The open file, to be executed. What has been written to since it was hashed is not.
+    pub fn into_program(self) -> io::Result<(OwnedFd, Opened)> {
+        if !self.is_unchanged() {
+            return Err(io::Error::other("it was changed after it had been judged; try again"));
+        }
+        let opened = if self.is_interpreted() { Opened::Stays } else { Opened::Closes };
+        Ok((self.file.into(), opened))
     }
 }
 
