@@ -36,7 +36,7 @@ mod workflow;
 use std::path::Path;
 use std::sync::Arc;
 
-use runward_audit::redact::Secrets;
+use runward_audit::redact::{Secrets, redact_command};
 use runward_model::{Decision, OutputId, Principal, Refusal, Request, SessionId, Verdict, Work};
 use runward_process::{RunnerProgram, Spawner};
 use tokio::sync::Semaphore;
@@ -202,9 +202,11 @@ impl Engine {
     ) -> Result<Session, Refusal> {
         let shared = &self.0;
         let input = workflow::unless_aborted(&shared.settings.abort_file)
+            .and_then(|()| shared.approvals.unless_beyond(&request))
             .and_then(|()| workflow::input(&request, &shared.outputs))
             .map_err(|refusal| self.refuse(&request, refusal))?;
-        let (plan, open) = match Plan::make(request, &shared.settings, &shared.approvals) {
+        let login = shared.logins.of(self, &request).await;
+        let (plan, open) = match Plan::make(request, &shared.settings, login.as_deref(), &shared.approvals) {
             Ok((plan, None)) => (plan, None),
             Ok((plan, Some(reason))) => self.approve(plan, reason, conversation).await?,
             Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
@@ -227,12 +229,20 @@ impl Engine {
     }
 
     fn refuse(&self, request: &Request, refusal: Refusal) -> Refusal {
-        let caller = &request.caller;
-        tracing::info!(door = caller.door.0, principal = %caller.principal.0, %refusal, "refused");
+        self.log_refusal(request, &refusal);
         self.0.recorder.refuse(request, &refusal, &self.0.secrets(&request.env));
         let (on_failure, file) = (request.workflow.on_failure, &self.0.settings.abort_file);
         workflow::after_refusal(on_failure, file, &request.work, &refusal);
         refusal
+    }
+
+    fn log_refusal(&self, request: &Request, refusal: &Refusal) {
+        if self.0.settings.log_commands {
+            let told = redact_command(&refusal.to_string()).into_owned();
+            let refusal = self.0.secrets(&request.env).redact_text(&told);
+            let caller = &request.caller;
+            tracing::info!(door = caller.door.0, principal = %caller.principal.0, %refusal, "refused");
+        }
     }
 
     /// Marks as lost what servers that were killed have left open in the audit trail.

@@ -4,20 +4,24 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use runward_audit::redact::{Secrets, redact_argv};
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Confinement, Decision, Enforced, Receipt, Refusal, Request, Stdio, Verdict};
-use runward_process::{Error as SpawnError, Spawner, Stdio as Descriptors};
+use runward_model::{Caller, Confinement, Enforced, Receipt, Refusal, Request, Stdio, Verdict};
+use runward_policy::{Held, Policy};
+use runward_process::{Child, Error as SpawnError, Spawner, Stdio as Descriptors};
 use runward_sandbox::Scene;
 use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::approval::{Approvals, Approved, Case, Judge};
 use crate::confine::{self, Confined};
+use crate::login::Snapshot;
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};
 use crate::session::Session;
 use crate::supervise::{Holdings, Supervision};
-use crate::{Engine, Sandboxing, Settings};
+use crate::{Engine, Sandboxing, Settings, patching};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
 #[derive(Debug)]
@@ -27,19 +31,45 @@ pub(crate) struct Plan {
     verdict: Verdict,
     program: PathBuf,
     input: Option<Record>,
+    confinement: Confinement,
     confined: Confined,
 }
 
 impl Plan {
-    /// Resolves and judges; a refusal says why there is no plan.
-    pub(crate) fn make(request: Request, settings: &Settings) -> Result<Self, Box<Refused>> {
-        match judged(&request, settings) {
-            Ok((resolved, verdict, program)) => {
+    /// Resolves and judges; a refusal says why there is no plan. Where a person has to approve it first, there is a
+    /// reason with it, and it may run once [`Plan::approved`].
+    pub(crate) fn make(
+        request: Request,
+        settings: &Settings,
+        login: Option<&Snapshot>,
+        approvals: &Approvals,
+    ) -> Result<(Self, Option<String>), Box<Refused>> {
+        match judged(&request, settings, login, approvals) {
+            Ok((resolved, verdict, program, reason)) => {
+                // Where nobody has to be asked, a person has said for good what the caller wishes.
+                let confinement = if reason.is_none() { request.wish.confinement } else { Confinement::Usual };
                 let confined = Confined::default();
-                Ok(Plan { request, resolved, verdict, program, input: None, confined })
+                let plan = Plan { request, resolved, verdict, program, input: None, confinement, confined };
+                Ok((plan, reason))
             }
             Err(refusal) => Err(Box::new(Refused { request, refusal })),
         }
+    }
+
+    /// The same with what a person has said.
+    pub(crate) fn approved(self, approved: Approved) -> Self {
+        let Approved { verdict, confinement } = approved;
+        Plan { verdict, confinement, ..self }
+    }
+
+    /// What another policy would say of exactly this.
+    pub(crate) fn judged_by(&self, policy: &Policy) -> Verdict {
+        resolve::judge_by(policy, &self.resolved, &self.request)
+    }
+
+    /// What a person has to know of it.
+    pub(crate) fn case<'a>(&'a self, judged: &'a Judge<'a>) -> Case<'a> {
+        case(&self.request, &self.resolved, &self.verdict, &self.program, judged)
     }
 
     /// The same with something on its standard input.
@@ -55,7 +85,7 @@ impl Plan {
     ) -> Result<Self, Box<Refused>> {
         let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
         let door = self.request.caller.door;
-        match confine::confine(sandboxing, spawner, door, Confinement::Usual, scene).await {
+        match confine::confine(sandboxing, spawner, door, self.confinement, scene).await {
             Ok(confined) => {
                 confined.adjust(&mut self.resolved.env);
                 Ok(Plan { confined, ..self })
@@ -96,9 +126,15 @@ impl Plan {
         mut open: OpenCall,
         room: OwnedSemaphorePermit,
     ) -> Result<Session, Refusal> {
-        let Plan { request, resolved, verdict, program, input, confined } = self;
+        let Plan { request, resolved, verdict, program, input, confined, .. } = self;
         let Confined { fence, enforced, temporary } = confined;
-        let Resolved { argv, cwd, env, .. } = resolved;
+        let Resolved { argv, cwd, env, patch, held, .. } = resolved;
+        let (command, directory) = (request.work.to_string(), cwd.path.clone());
+        let receipt = Receipt { command, cwd: directory, verdict, enforced, output: None };
+        if let Some(patch) = patch {
+            let patch = patch.confined(fence.as_ref());
+            return Ok(patching::begin(engine, patch, request, receipt, open, room));
+        }
         let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
         let launch = Launch::new(
             program.as_os_str().as_bytes(),
@@ -109,20 +145,22 @@ impl Plan {
         .limited(engine.0.settings.limits)
         .fenced(fence);
         let stdio = descriptors(&request.stdio, input.as_ref());
-        let (command, directory) = (request.work.to_string(), cwd.path.clone());
-        let receipt = Receipt { command, cwd: directory, verdict, enforced, output: None };
-        let child = match engine.0.spawner.spawn(launch, cwd.handle, stdio).await {
+        let started = match held.map(Held::into_program).transpose() {
+            Ok(opened) => engine.0.spawner.spawn_opened(launch, opened, cwd.handle, stdio).await,
+            Err(source) => Err(SpawnError::Step { step: Step::Exec, source }),
+        };
+        let child = match started {
             Ok(child) => child,
             Err(error) => {
                 let refusal = refusal(error, program, cwd.path);
-                tracing::info!(door = request.caller.door.0, %refusal, "not started");
+                engine.log_refusal(&request, &refusal);
                 open.refused(&refusal).await;
                 return Err(refusal);
             }
         };
         open.started(&child);
         if engine.0.settings.log_commands {
-            record_start(&request.caller, &argv, child.pid);
+            record_start(&request.caller, &argv, &child, &engine.0.secrets(&request.env));
         }
         Ok(Supervision::begin(engine, child, request, receipt, Holdings { open, room, input, temporary }))
     }
@@ -135,23 +173,33 @@ pub(crate) struct Refused {
     pub(crate) refusal: Refusal,
 }
 
-fn judged(request: &Request, settings: &Settings) -> Result<(Resolved, Verdict, PathBuf), Refusal> {
-    let variables = Variables { given: &request.env, presets: request.presets };
+type Judged = (Resolved, Verdict, PathBuf, Option<String>);
+
+fn judged(
+    request: &Request,
+    settings: &Settings,
+    login: Option<&Snapshot>,
+    approvals: &Approvals,
+) -> Result<Judged, Refusal> {
+    let variables = Variables { given: &request.env, presets: request.presets, login };
     let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
-    let verdict = resolve::judge_for(&resolved, request);
-    match verdict.decision {
-        Decision::Allow => {}
-        Decision::Ask => return Err(Refusal::Denied(unapproved(verdict))),
-        Decision::Deny => return Err(Refusal::Denied(verdict)),
-    }
+    let judge = |policy: &Policy| resolve::judge_by(policy, &resolved, request);
+    let verdict = judge(&resolved.policy);
+    // Whether it may run is said before it is looked for.
+    let reason = approvals.need(&case(request, &resolved, &verdict, Path::new(""), &judge))?;
     let program = resolve::program_of(&resolved)?;
-    Ok((resolved, verdict, program))
+    Ok((resolved, verdict, program, reason))
 }
 
-/// Nobody can be asked, so what needs asking does not run.
-fn unapproved(verdict: Verdict) -> Verdict {
-    let reason = format!("{}; nobody is there to ask, so it was not run", verdict.reason);
-    Verdict { reason, ..verdict }
+fn case<'a>(
+    request: &'a Request,
+    resolved: &'a Resolved,
+    verdict: &'a Verdict,
+    program: &'a Path,
+    judged: &'a Judge<'a>,
+) -> Case<'a> {
+    let (policy, argv, directory) = (&resolved.policy, &resolved.argv, &resolved.cwd.path);
+    Case { request, policy, judged, verdict, program, argv, directory }
 }
 
 fn descriptors(stdio: &Stdio, input: Option<&Record>) -> Descriptors {
@@ -166,8 +214,10 @@ fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {
     [name.as_bytes(), b"=", value.as_bytes()].concat()
 }
 
-fn record_start(caller: &Caller, argv: &[String], pid: i32) {
-    tracing::info!(door = caller.door.0, principal = %caller.principal.0, ?argv, pid, "started");
+fn record_start(caller: &Caller, argv: &[String], child: &Child, secrets: &Secrets) {
+    let argv: Vec<_> = redact_argv(argv).iter().map(|word| secrets.redact_text(word).into_owned()).collect();
+    let (session, pid) = (child.session, child.pid);
+    tracing::info!(door = caller.door.0, principal = %caller.principal.0, %session, pid, ?argv, "started");
 }
 
 /// Says what went wrong in the words of whoever asked.

@@ -9,7 +9,9 @@ use runward_model::{Argv, Decision, Refusal, Request, Stdio, Verdict, Work};
 use runward_policy::{Asker, Held, Policy, Reading, Rulebook, SearchPath, Trace};
 use rustix::fs::{Access, AtFlags};
 
-use crate::cwd::{self, Cwd};
+use crate::cwd::{self, Cwd, RootList};
+use crate::patching::{self, Call, Prepared};
+use crate::login::Snapshot;
 use crate::shell;
 use crate::{Engine, Settings};
 
@@ -17,7 +19,7 @@ use crate::{Engine, Settings};
 #[derive(Debug)]
 pub(crate) struct Resolved {
     /// The policy that judges it, the same from beginning to end.
-    policy: Arc<Policy>,
+    pub(crate) policy: Arc<Policy>,
     /// The work as the policy reads it.
     pub(crate) reading: Reading,
     /// The file to execute; judged first, so that a refusal speaks of the rule and not of the file.
@@ -30,6 +32,8 @@ pub(crate) struct Resolved {
     pub(crate) cwd: Cwd,
     /// With which variables.
     pub(crate) env: Vec<(OsString, OsString)>,
+    /// The patch that it is, if it is one; then nothing is executed.
+    pub(crate) patch: Option<Prepared>,
 }
 
 /// Variables beyond those that every command gets.
@@ -39,6 +43,8 @@ pub(crate) struct Variables<'a> {
     pub(crate) given: &'a [(String, String)],
     /// Those that the door sets, which nothing replaces.
     pub(crate) presets: &'static [(&'static str, &'static str)],
+    /// What its login shell would find, in place of those that every command gets.
+    pub(crate) login: Option<&'a Snapshot>,
 }
 
 /// Reads the work, opens the directory, finds the program.
@@ -48,21 +54,25 @@ pub(crate) fn resolve(
     variables: Variables<'_>,
     settings: &Settings,
 ) -> Result<Resolved, Refusal> {
-    let policy = settings.policy.current();
+    let own = settings.policy.current();
+    // A login shell may look names up elsewhere; itself it is found where every shell is.
+    let policy = variables.login.map_or_else(|| own.clone(), |login| login.judge(&own));
     policy.judge_environment(variables.given).map_err(Refusal::Environment)?;
+    let roots: [RootList<'_>; 2] =
+        [("ALLOWED_CWD_ROOTS", &settings.cwd_roots), ("allowed_directories", &settings.allowed_directories)];
+    if let Some(call) = patching::recognised(work)? {
+        return patch(call, policy, cwd::open(cwd, &roots)?, &roots);
+    }
     let reading = runward_policy::read(work)?;
-    let cwd = cwd::open(
-        cwd,
-        &[("ALLOWED_CWD_ROOTS", &settings.cwd_roots), ("allowed_directories", &settings.allowed_directories)],
-    )?;
-    let shell = shell::of(work, &reading, policy.path())?;
+    let cwd = cwd::open(cwd, &roots)?;
+    let shell = shell::of(work, &reading, own.path(), variables.login)?;
     let argv = match (&shell, &reading) {
         (Some(shell), _) => shell.argv(work),
         (None, Reading::Script(script)) => vec![script.source().to_owned()],
         (None, Reading::Plain(Argv { file, args })) => [std::slice::from_ref(file), args].concat(),
     };
     let program = match &shell {
-        Some(shell) => shell.reads(work).and_then(|()| find(&shell.file, &cwd.path, policy.path())),
+        Some(shell) => shell.reads(work).and_then(|()| find(&shell.file, &cwd.path, own.path())),
         None => find(argv.first().ok_or(Refusal::Empty)?, &cwd.path, policy.path()),
     };
     let (program, held) = match program {
@@ -70,7 +80,17 @@ pub(crate) fn resolve(
         program => (program, None),
     };
     let env = environment(settings, shell.is_some(), variables, &cwd.path);
-    Ok(Resolved { policy, reading, program, held, argv, cwd, env })
+    Ok(Resolved { policy, reading, program, held, argv, cwd, env, patch: None })
+}
+
+/// The same for a patch, which no program and no shell ever sees.
+fn patch(call: Call, policy: Arc<Policy>, cwd: Cwd, roots: &[RootList<'_>]) -> Result<Resolved, Refusal> {
+    let (prepared, cwd) = Prepared::new(call, cwd, roots)?;
+    let argv = prepared.argv();
+    let words = [std::slice::from_ref(&argv.file), &argv.args].concat();
+    let (program, reading) = (Ok(PathBuf::from(&argv.file)), Reading::Plain(argv));
+    let patch = Some(prepared);
+    Ok(Resolved { policy, reading, program, held: None, argv: words, cwd, env: Vec::new(), patch })
 }
 
 /// What the policy says of exactly what would run.
@@ -81,6 +101,11 @@ pub(crate) fn judge(resolved: &Resolved) -> Verdict {
 
 /// The same for whoever asks.
 pub(crate) fn judge_for(resolved: &Resolved, request: &Request) -> Verdict {
+    judge_by(&resolved.policy, resolved, request)
+}
+
+/// The same by another policy.
+pub(crate) fn judge_by(policy: &Policy, resolved: &Resolved, request: &Request) -> Verdict {
     let asker = Asker {
         door: request.caller.door.0,
         client: request.caller.client.as_ref().map(|client| client.name.as_str()),
@@ -88,7 +113,7 @@ pub(crate) fn judge_for(resolved: &Resolved, request: &Request) -> Verdict {
         tty: matches!(request.stdio, Stdio::Terminal(_)),
         held: resolved.held.as_ref(),
     };
-    resolved.policy.judge_for(&resolved.reading, &resolved.cwd.path, asker)
+    policy.judge_for(&resolved.reading, &resolved.cwd.path, asker)
 }
 
 impl Engine {
@@ -154,7 +179,7 @@ fn is_executable(program: &Path) -> bool {
 }
 
 /// Variables through which bash would run or read something that nobody judged.
-fn steers_bash(name: &OsStr) -> bool {
+pub(crate) fn steers_bash(name: &OsStr) -> bool {
     const NAMES: [&str; 9] =
         ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "POSIXLY_CORRECT", "IFS", "PS4"];
     NAMES.iter().any(|steering| name == *steering) || name.as_bytes().starts_with(b"BASH_FUNC_")
@@ -162,17 +187,22 @@ fn steers_bash(name: &OsStr) -> bool {
 
 /// The configured variables, those that the caller gave in their place, those of the door, and the directory as
 /// programs expect to find it.
-fn environment(
+pub(crate) fn environment(
     settings: &Settings,
     has_shell: bool,
-    Variables { given, presets }: Variables<'_>,
+    Variables { given, presets, login }: Variables<'_>,
     cwd: &Path,
 ) -> Vec<(OsString, OsString)> {
-    let own = |name: &OsStr| name == "PWD" || name == "OLDPWD" || (has_shell && steers_bash(name));
+    let steers = |name: &OsStr| has_shell && login.is_none() && steers_bash(name);
+    let own = |name: &OsStr| name == "PWD" || name == "OLDPWD" || steers(name);
     let is_given = |name: &OsStr| given.iter().any(|(given, _)| name == given.as_str());
     let is_preset = |name: &OsStr| presets.iter().any(|(preset, _)| name == *preset);
     let is_replaced = |name: &OsStr| own(name) || is_given(name) || is_preset(name);
-    let inherited = settings.environment.iter().filter(|(name, _)| !is_replaced(name)).cloned();
+    let inherited = match login {
+        Some(login) => login.environment(has_shell),
+        None => settings.environment.clone(),
+    };
+    let inherited = inherited.into_iter().filter(|(name, _)| !is_replaced(name));
     let given = given.iter().filter(|(name, _)| !is_preset(name.as_ref()));
     let given = given.map(|(name, value)| (name.into(), value.into()));
     let presets = presets.iter().map(|(name, value)| (name.into(), value.into()));

@@ -137,7 +137,7 @@ impl Session {
         self.watch()
     }
 
-    pub(crate) fn watch(&self) -> Session {
+    pub fn watch(&self) -> Session {
         Session {
             id: self.id,
             pid: self.pid,

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::{self, Given, Param};
 use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on, list};
-use asking::Begun;
+use asking::{Begun, Holding};
 use runward_engine::{Engine, Gone, Session};
 use teller::Teller;
 
@@ -87,7 +87,7 @@ async fn act(
             Err(sentence) => Reply::failed(sentence),
         },
         Act::Keep(decode) => match decode(given, caller, limits) {
-            Ok(opening) => sessions::open(engine, opening, watcher).await,
+            Ok(opening) => sessions::open(engine, opening, asker, watcher).await,
             Err(sentence) => Reply::failed(sentence),
         },
         Act::Attend(decode) => match decode(given, limits) {
@@ -139,14 +139,16 @@ async fn run(
     watcher: Watcher,
 ) -> Reply {
     let command = request.work.to_string();
-    match begin(engine, request, asker, watcher.progress.as_ref()).await {
+    match begin(engine, request, asker, Holding::Call, watcher.progress.as_ref()).await {
         Begun::Reply(reply) => reply,
         Begun::Started(mut session) => {
             let Some(view) = watch(&mut session, tool.telling, watcher, limits.patience).await else {
                 session.loosen();
                 return goes_on(session.id(), session.receipt(), limits.patience);
             };
-            let reply = (tool.encode)(&Seen { view: &view, limits, near: &|name| engine.near(name) });
+            let beginning = |stream, most| session.log().beginning(stream, most);
+            let near = |name: &str| engine.near(name);
+            let reply = (tool.encode)(&Seen { view: &view, limits, near: &near, beginning: &beginning });
             if session.is_attached() { reply.and(ATTACHED) } else { reply }
         }
         Begun::Refused(refusal) => {
@@ -157,10 +159,16 @@ async fn run(
 }
 
 /// Starts a command, and tells a caller that hears of progress while a person is asked.
-async fn begin(engine: &Engine, request: Request, asker: Asker, progress: Option<&Progress>) -> Begun {
+async fn begin(
+    engine: &Engine,
+    request: Request,
+    asker: Asker,
+    holding: Holding,
+    progress: Option<&Progress>,
+) -> Begun {
     tokio::select! {
         biased;
-        begun = asker.start(engine, request) => begun,
+        begun = asker.start(engine, request, holding) => begun,
         never = outlet::tell_of_waiting(progress) => match never {},
     }
 }

@@ -46,6 +46,15 @@ pub(crate) struct Resumed {
     pub(crate) answers: InputResponses,
 }
 
+/// Who holds what is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holding {
+    /// The call.
+    Call,
+    /// The table of kept sessions; the call only watches.
+    Table,
+}
+
 /// How far a call came.
 #[derive(Debug)]
 pub(crate) enum Begun {
@@ -68,14 +77,15 @@ impl From<Result<Session, Refusal>> for Begun {
 
 impl Asker {
     /// Starts a command, or goes on with one that waited for this call's answer.
-    pub(crate) async fn start(mut self, engine: &Engine, request: Request) -> Begun {
+    pub(crate) async fn start(mut self, engine: &Engine, request: Request, holding: Holding) -> Begun {
         match std::mem::replace(&mut self.way, Way::Nobody) {
-            Way::Nobody => engine.start_asking(request, &self.conversing(None)).await.into(),
+            Way::Nobody => start(engine, request, &self.conversing(None), holding).await.into(),
             Way::Request(peer) => {
                 let elicitation = Elicitation { peer, by: self.by.clone() };
-                engine.start_asking(request, &self.conversing(Some(Arc::new(elicitation)))).await.into()
+                let conversation = self.conversing(Some(Arc::new(elicitation)));
+                start(engine, request, &conversation, holding).await.into()
             }
-            Way::Result(None) => self.first_round(engine, request).await,
+            Way::Result(None) => self.first_round(engine, request, holding).await,
             Way::Result(Some(resumed)) => self.next_round(resumed).await,
         }
     }
@@ -86,14 +96,14 @@ impl Asker {
     }
 
     /// Goes on until the client has to be asked, and then waits without it.
-    async fn first_round(mut self, engine: &Engine, request: Request) -> Begun {
+    async fn first_round(mut self, engine: &Engine, request: Request, holding: Holding) -> Begun {
         // The client goes away with this call's answer, and comes back with the next call.
         let late = CancellationToken::new();
         self.given_up = vec![late.clone()];
         let (round, mut raised, answer) = Round::new();
         let (conversation, starter) = (self.conversing(Some(Arc::new(round))), engine.clone());
         let mut starting: Starting =
-            Box::pin(async move { starter.start_asking(request, &conversation).await });
+            Box::pin(async move { start(&starter, request, &conversation, holding).await });
         tokio::select! {
             biased;
             Ok(question) = &mut raised => {
@@ -122,5 +132,17 @@ impl Asker {
         // Nobody listens any more where another way was faster.
         let _ = channel.send(said);
         starting.await.into()
+    }
+}
+
+async fn start(
+    engine: &Engine,
+    request: Request,
+    conversation: &Conversation,
+    holding: Holding,
+) -> Result<Session, Refusal> {
+    match holding {
+        Holding::Call => engine.start_asking(request, conversation).await,
+        Holding::Table => engine.keep(request, conversation).await.map(|kept| kept.session().watch()),
     }
 }

@@ -6,26 +6,31 @@ use runward_engine::{Engine, Kept, NotTaken, Wait};
 use runward_model::{Principal, SessionId, Signal};
 
 use super::teller::Teller;
-use super::{Watcher, gone};
+use super::asking::{Asker, Begun, Holding};
+use super::{Watcher, begin, gone};
 use crate::tools::{Attention, Look, Opening, Portion, Refused, Reply, Telling, chunk, looked, refuse};
 
 /// What a terminal takes for an interrupt.
 const INTERRUPT: &str = "\u{3}";
 
 /// Starts a command, waits for a while, and shows what it printed.
-pub(super) async fn open(engine: &Engine, opening: Opening, watcher: Watcher) -> Reply {
+pub(super) async fn open(engine: &Engine, opening: Opening, asker: Asker, watcher: Watcher) -> Reply {
     let Opening { request, wait, portion } = opening;
     let (principal, command) = (request.caller.principal.clone(), request.work.to_string());
-    let started = tokio::select! {
+    let begun = tokio::select! {
         biased;
-        started = engine.keep(request, &runward_engine::Conversation::default()) => started,
+        begun = begin(engine, request, asker, Holding::Table, watcher.progress.as_ref()) => begun,
         reason = gone(&watcher.cancelled, watcher.disconnected.as_ref()) => {
             return Reply::failed(format!("{reason}; nothing was run"));
         }
     };
-    match started {
-        Ok(kept) => attend_to(engine, &principal, &kept, &wait, portion, watcher).await,
-        Err(refusal) => refuse(&Refused { command: &command, refusal: &refusal }),
+    match begun {
+        Begun::Reply(reply) => reply,
+        Begun::Refused(refusal) => refuse(&Refused { command: &command, refusal: &refusal }),
+        Begun::Started(session) => match engine.kept(&principal, session.id()) {
+            Ok(kept) => attend_to(engine, &principal, &kept, &wait, portion, watcher).await,
+            Err(none) => Reply::failed(format!("session {}: {none}", session.id())),
+        },
     }
 }
 
