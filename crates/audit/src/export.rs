@@ -6,7 +6,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::{Error, Filter, Hash, Order, Stored, Trail};
+use crate::{CallId, Error, Filter, Hash, Order, Stored, Trail};
 
 /// How many records are read at a time.
 const PAGE: u32 = 256;
@@ -22,9 +22,22 @@ struct Line<'a> {
 
 impl Trail {
     /// Writes records as JSON lines, oldest first, and says how many: every record there is, or with a filter those
-    /// of the calls that pass it.
-    pub fn export(&self, filter: Filter, to: &mut impl Write) -> Result<u64, Error> {
-        let count = if filter.is_open() { self.export_all(to)? } else { self.export_calls(filter, to)? };
+    /// of the calls that pass it. A call that cannot be read passes none; it is named to `unread`, and the rest follows.
+    pub fn export(
+        &self,
+        filter: Filter,
+        to: &mut impl Write,
+        unread: impl FnMut(Error),
+    ) -> Result<u64, Error> {
+        let count =
+            if filter.is_open() { self.export_all(to)? } else { self.export_calls(filter, to, unread)? };
+        to.flush().map_err(Error::Export)?;
+        Ok(count)
+    }
+
+    /// The same for every record of one call, whether it can be read or not.
+    pub fn export_call(&self, call: &CallId, to: &mut impl Write) -> Result<u64, Error> {
+        let count = write_lines(&self.show(call)?, to)?;
         to.flush().map_err(Error::Export)?;
         Ok(count)
     }
@@ -39,10 +52,19 @@ impl Trail {
         }
     }
 
-    fn export_calls(&self, filter: Filter, to: &mut impl Write) -> Result<u64, Error> {
+    fn export_calls(
+        &self,
+        filter: Filter,
+        to: &mut impl Write,
+        mut unread: impl FnMut(Error),
+    ) -> Result<u64, Error> {
         let mut count = 0;
         for call in self.query(filter, Order::OldestFirst) {
-            count += write_lines(&self.show(&call?.judged.call)?, to)?;
+            match call {
+                Ok(call) => count += write_lines(&self.show(&call.judged.call)?, to)?,
+                Err(error @ Error::Body { .. }) => unread(error),
+                Err(error) => return Err(error),
+            }
         }
         Ok(count)
     }

@@ -29,7 +29,7 @@ pub struct Filter {
 
 impl Filter {
     /// Whether it lets every call through.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         let narrow = self.since.is_some() || self.client.is_some() || self.denied || self.call.is_some();
         !narrow && self.grep.is_none() && self.limit.is_none()
     }
@@ -92,6 +92,16 @@ impl Trail {
     /// All records of a call, in order. None when the trail knows no such call.
     pub fn show(&self, call: &CallId) -> Result<Vec<Stored>, Error> {
         Ok(self.read(|connection| records_of(connection, call.as_str()))?.unwrap_or_default())
+    }
+
+    /// Why records cannot be read that are no JSON, so that nobody can tell which call they belong to; not more than
+    /// a hundred of them.
+    pub fn unreadable(&self) -> Result<Vec<Error>, Error> {
+        let sql = "SELECT number, prev, hash, body FROM record WHERE call IS NULL ORDER BY number LIMIT 100";
+        let found = self.read(|connection| {
+            connection.prepare_cached(sql)?.query_map([], Stored::from_row)?.collect::<Result<Vec<_>, _>>()
+        })?;
+        Ok(found.unwrap_or_default().iter().filter_map(|stored| stored.record().err()).collect())
     }
 
     /// What the records of `opened`'s call say together.

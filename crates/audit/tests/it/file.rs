@@ -17,7 +17,7 @@ fn nothing_is_made_before_the_first_record() {
     let (directory, trail) = trail();
     assert_eq!(trail.close_lost().unwrap(), []);
     assert_eq!(trail.query(Filter::default(), Order::default()).count(), 0);
-    assert_eq!(trail.export(Filter::default(), &mut Vec::new()).unwrap(), 0);
+    assert_eq!(trail.export(Filter::default(), &mut Vec::new(), |error| panic!("{error}")).unwrap(), 0);
     assert!(trail.show(&CallId::fresh()).unwrap().is_empty());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

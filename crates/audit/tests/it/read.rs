@@ -106,7 +106,7 @@ fn a_record_that_cannot_be_read_comes_as_its_error_and_the_rest_follows() {
 fn an_export_has_every_record_and_its_hashes_can_be_checked() {
     let (_directory, trail) = three_calls();
     let mut lines = Vec::new();
-    assert_eq!(trail.export(Filter::default(), &mut lines).unwrap(), 5);
+    assert_eq!(trail.export(Filter::default(), &mut lines, |error| panic!("{error}")).unwrap(), 5);
     let mut prev = Hash::GENESIS;
     for (number, line) in (1..).zip(str::from_utf8(&lines).unwrap().lines()) {
         let body = line.split_once(r#","body":"#).unwrap().1.strip_suffix('}').unwrap();
@@ -125,5 +125,10 @@ fn an_export_has_every_record_and_its_hashes_can_be_checked() {
 fn an_export_with_a_filter_has_the_records_of_those_calls() {
     let (_directory, trail) = three_calls();
     let mut lines = Vec::new();
-    assert_eq!(trail.export(Filter { denied: true, ..Filter::default() }, &mut lines).unwrap(), 4);
+    assert_eq!(
+        trail
+            .export(Filter { denied: true, ..Filter::default() }, &mut lines, |error| panic!("{error}"))
+            .unwrap(),
+        4
+    );
 }

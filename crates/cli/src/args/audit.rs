@@ -87,13 +87,6 @@ impl Choice {
     }
 }
 
-impl Show {
-    /// The records of that call.
-    pub(crate) fn filter(&self) -> Filter {
-        Filter { call: Some(CallId::from(self.call.as_str())), ..Filter::default() }
-    }
-}
-
 fn since(text: &str) -> Result<Time, BadTime> {
     Time::since(text, Time::now())
 }

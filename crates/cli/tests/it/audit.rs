@@ -242,6 +242,36 @@ fn a_record_that_cannot_be_read_does_not_hide_the_others() {
 }
 
 #[test]
+fn an_export_and_a_shown_call_go_on_past_a_record_that_cannot_be_read_and_say_so() {
+    for (tampering, closing_is_known) in [
+        ("UPDATE record SET body = replace(body, '\"exit_code\"', '\"\"') WHERE number = 3", true),
+        ("UPDATE record SET body = 'not even JSON' WHERE number = 3", false),
+        ("UPDATE record SET body = CAST(x'ff00' AS TEXT) WHERE number = 3", false),
+    ] {
+        let state = State::with_three_calls();
+        state.tamper(tampering);
+        let says = |ended: &Ended| ended.stderr.starts_with("runward: audit record 3 cannot be read");
+        let shown = state.audit(&["show", "ran"]);
+        assert!(shown.code == 70 && says(&shown), "{shown:?}");
+        assert!(
+            shown.stdout.contains("record 1: judged at ") && shown.stdout.contains("record 2: started at ")
+        );
+        assert_eq!(shown.stdout.contains("record 3: unreadable\n"), closing_is_known, "{shown:?}");
+        let raw = state.audit(&["show", "--json", "ran"]);
+        assert_eq!(raw.stdout.lines().count(), if closing_is_known { 3 } else { 2 }, "{raw:?}");
+        let some = state.audit(&["export", "--grep", "rm|sleep"]);
+        assert!(some.code == 70 && says(&some), "{some:?}");
+        assert_eq!(some.stdout.lines().count(), 4, "{some:?}");
+        let listed = state.audit(&["list"]);
+        assert!(listed.code == 70 && says(&listed), "{listed:?}");
+        let all = state.audit(&["export"]);
+        assert_eq!((all.code, all.stdout.lines().count()), (0, 7), "{all:?}");
+        let verified = state.audit(&["verify"]);
+        assert!(verified.code == 1 && verified.stdout.contains("  record 3 edited\n"), "{verified:?}");
+    }
+}
+
+#[test]
 fn an_export_holds_every_record_the_oldest_first() {
     let state = State::with_three_calls();
     let numbers = |args: &[&str]| -> Vec<u64> {

@@ -107,6 +107,9 @@ fn commands_inherit_a_core_environment_and_what_is_named() {
     assert_eq!(names(all), ["EDITOR", "HOME", "PATH", "PWD", "XDG_STATE_HOME"]);
     let none = "policy.allowed_commands = [\"*\"]\nshell_tool.inherit_environment = \"none\"";
     assert_eq!(names(none), ["PATH", "PWD"]);
+    let named = "policy.allowed_commands = [\"*\"]\n[shell_tool]\ninherit_environment = \"core\"\n\
+        environment_allow = [\"EDITOR\", \"API_*\"]\nenvironment_deny = [\"HOME\", \"XDG_*\"]";
+    assert_eq!(names(named), ["API_KEY", "EDITOR", "PATH", "PWD"]);
 }
 
 #[test]
@@ -119,11 +122,13 @@ fn the_log_tells_of_commands_unless_it_is_told_not_to() {
         let log = directory.path().join("log");
         command.stderr(File::create(&log).unwrap());
         let mut client = StdioClient::start(command, Era::Modern);
-        client.call("execute_command", json!({ "command": "echo hello" }));
+        client.call("execute_command", json!({ "command": "echo hello --password=hunter22" }));
+        client.call("execute_command", json!({ "command": "echo hello", "cwd": "/no/such/directory" }));
         drop(client);
         let text = fs::read_to_string(&log).unwrap();
-        for event in [" started ", " closed "] {
+        for event in [" started ", " closed ", " refused "] {
             assert_eq!(text.matches(event).count(), wanted, "{event} with {log_commands}: {text}");
         }
+        assert!(!text.contains("hunter22"), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use runward_audit::{Call, Error, Filter, Order, Trail};
 use serde_json::json;
 
-use super::{Out, is_missing, nothing_yet, words};
+use super::{Out, is_missing, nothing_yet, say, say_unreadable, words};
 use crate::args::List;
 use crate::exit::Exit;
 use crate::printable::printable;
@@ -16,15 +16,14 @@ pub(super) fn run(args: List, trail: &Trail, mut out: Out) -> anyhow::Result<Exi
         eprintln!("runward: {}", nothing_yet(trail));
         return Ok(Exit::Success);
     }
-    let (mut shown, mut exit) = (0, Exit::Success);
+    let (mut shown, mut exit) = (0, say_unreadable(trail)?);
     let filter = Filter { limit: Some(args.limit.get()), ..args.choice.into_filter() };
     for call in trail.query(filter, Order::NewestFirst) {
         match call {
             Ok(call) if args.json => writeln!(out, "{}", line(&call))?,
             Ok(call) => write_row(&mut out, &call, shown)?,
             Err(error @ Error::Body { .. }) => {
-                eprintln!("runward: {error}");
-                exit = Exit::Failed;
+                exit = say(&error);
                 continue;
             }
             Err(error) => return Err(error.into()),

@@ -9,7 +9,7 @@ mod words;
 
 use std::io::{self, BufWriter, ErrorKind, StdoutLock};
 
-use runward_audit::Trail;
+use runward_audit::{Error, Trail};
 
 use crate::args::{Audit, Common};
 use crate::config::Config;
@@ -52,6 +52,17 @@ fn is_missing(trail: &Trail) -> bool {
 /// What is said of a trail that is not there.
 fn nothing_yet(trail: &Trail) -> String {
     format!("nothing has been recorded yet at {}", place(trail))
+}
+
+/// Names records that belong to no call that could be found, since they are no JSON.
+fn say_unreadable(trail: &Trail) -> anyhow::Result<Exit> {
+    Ok(trail.unreadable()?.iter().map(say).last().unwrap_or(Exit::Success))
+}
+
+/// Names a record that cannot be read.
+fn say(error: &Error) -> Exit {
+    eprintln!("runward: {error}");
+    Exit::Failed
 }
 
 fn place(trail: &Trail) -> String {

@@ -3,37 +3,46 @@
 use std::io::{self, Write};
 
 use runward_audit::{
-    Answered, Asked, CallId, Closed, Closing, Command, Entry, Judged, Started, Stored, Trail, Typed,
+    Answered, Asked, CallId, Closed, Closing, Command, Entry, Judged, Record, Started, Stored, Trail, Typed,
 };
 use runward_model::{Answer, Confinement};
 
-use super::{Out, ended, is_missing, nothing_yet, place, words};
+use super::{Out, ended, is_missing, nothing_yet, place, say, say_unreadable, words};
 use crate::args::Show;
 use crate::exit::Exit;
 use crate::printable::printable;
 
-/// Writes the records of a call, in order.
+/// Writes the records of a call, in order. What cannot be read is said and passed over.
 pub(super) fn run(args: &Show, trail: &Trail, mut out: Out) -> anyhow::Result<Exit> {
     if is_missing(trail) {
         eprintln!("runward: {}", nothing_yet(trail));
         return Ok(Exit::No);
     }
-    let records = trail.show(&CallId::from(args.call.as_str()))?;
+    let mut exit = say_unreadable(trail)?;
+    let call = CallId::from(args.call.as_str());
+    let records = trail.show(&call)?;
     if records.is_empty() {
         eprintln!("runward: no call {} at {}", printable(&args.call), place(trail));
         return Ok(Exit::No);
     }
     if args.json {
-        trail.export(args.filter(), &mut out)?;
-    } else {
-        records.iter().try_for_each(|stored| tell(&mut out, stored))?;
+        trail.export_call(&call, &mut out)?;
+        return Ok(exit);
+    }
+    for stored in &records {
+        match stored.record() {
+            Ok(record) => tell(&mut out, stored, &record)?,
+            Err(error) => {
+                writeln!(out, "record {}: unreadable", stored.number)?;
+                exit = say(&error);
+            }
+        }
     }
     out.flush()?;
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
-fn tell(out: &mut Out, stored: &Stored) -> anyhow::Result<()> {
-    let record = stored.record()?;
+fn tell(out: &mut Out, stored: &Stored, record: &Record) -> anyhow::Result<()> {
     let phase = match &record.entry {
         Entry::Judged(_) => "judged",
         Entry::Asked(_) => "asked",
