@@ -8,9 +8,13 @@
     reason = "a program that measures, and stops when it cannot"
 )]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::Read;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+mod common;
+
+use common::{Server, median, millis, timed};
 
 const OUTPUT: usize = 50_000_000;
 
@@ -149,103 +153,4 @@ fn spawn_true() {
     let child =
         Command::new("true").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     assert!(child.unwrap().wait_with_output().unwrap().status.success());
-}
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
-}
-
-/// A server on its standard input and output, as a client starts it.
-struct Server {
-    process: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    next: u64,
-}
-
-impl Server {
-    fn start() -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_runward"))
-            .arg("stdio")
-            .env("ALLOWED_COMMANDS", "*")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (process.stdin.take(), BufReader::new(process.stdout.take().unwrap()));
-        let mut server = Server { process, input, output, next: 1 };
-        server.write(concat!(
-            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
-            r#""capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#
-        ));
-        assert!(server.receive().contains("serverInfo"));
-        server.write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        server
-    }
-
-    fn send(&mut self, file: &str, args: &[&str]) -> u64 {
-        let id = self.next;
-        self.next += 1;
-        let args: Vec<String> = args.iter().map(|arg| format!("{arg:?}")).collect();
-        self.write(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"execute_process","arguments":{{"file":"{file}","args":[{}]}}}}}}"#,
-            args.join(",")
-        ));
-        id
-    }
-
-    fn send_true(&mut self) -> u64 {
-        self.send("true", &[])
-    }
-
-    fn call_true(&mut self) {
-        self.send_true();
-        assert!(self.receive().contains("exit_code: 0"));
-    }
-
-    fn write(&mut self, line: &str) {
-        let input = self.input.as_mut().unwrap();
-        input.write_all(format!("{line}\n").as_bytes()).unwrap();
-    }
-
-    fn receive(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line
-    }
-
-    fn receive_all(&mut self, ids: &[u64]) {
-        for _ in ids {
-            assert!(self.receive().contains("exit_code: 0"));
-        }
-    }
-
-    /// A figure of `/proc/PID/status`, in MB.
-    fn memory(&self, field: &str) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with(field)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
-    }
-
-    fn descriptors(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).unwrap().count()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.process.wait();
-    }
 }

@@ -24,10 +24,15 @@ fn a_trap_answers_an_interrupt_and_its_exit_code_is_told() {
 fn death_by_signal_is_128_and_its_number_on_pipes_and_on_a_terminal() {
     let mut client = client();
     for tty in [false, true] {
-        for (signal, code) in [("TERM", 143), ("KILL", 137), ("HUP", 129), ("QUIT", 131), ("USR1", 138), ("USR2", 140)] {
+        for (signal, code) in
+            [("TERM", 143), ("KILL", 137), ("HUP", 129), ("QUIT", 131), ("USR1", 138), ("USR2", 140)]
+        {
             let start = json!({ "cmd": "echo ready; exec sleep 60", "tty": tty, "yield_until": "ready" });
             let session = exec(&mut client, start).session();
-            let end = write(&mut client, json!({ "session_id": session, "signal": signal, "yield_time_ms": 10000 }));
+            let end = write(
+                &mut client,
+                json!({ "session_id": session, "signal": signal, "yield_time_ms": 10000 }),
+            );
             assert_eq!(end.exit_code(), code, "{signal} on tty={tty}: {end:?}");
             assert_eq!(end.field("signal"), &json!(format!("SIG{signal}")));
         }
@@ -38,7 +43,10 @@ fn death_by_signal_is_128_and_its_number_on_pipes_and_on_a_terminal() {
 fn a_background_job_is_ended_and_counted() {
     let mut client = client();
     for tty in [false, true] {
-        let reply = exec(&mut client, json!({ "cmd": "nohup sleep 600 >/dev/null 2>&1 & echo bye", "tty": tty }));
+        let reply = exec(
+            &mut client,
+            json!({ "cmd": "trap '' HUP; sleep 600 >/dev/null 2>&1 & echo bye", "tty": tty }),
+        );
         assert!(reply.output().contains("bye"), "{reply:?}");
         assert_eq!(reply.field("background_ended"), 1, "{reply:?}");
         assert!(reply.note().contains("1 background process"), "{reply:?}");
@@ -77,7 +85,11 @@ fn an_ended_session_is_told_once_and_then_where_its_output_is() {
     assert_eq!((printed.as_str(), last.exit_code()), ("late\n", 0));
     let gone = write(&mut client, json!({ "session_id": session }));
     assert!(gone.is_error());
-    assert!(gone.text().contains("has ended with exit code 0") && gone.text().contains("output_id"), "{}", gone.text());
+    assert!(
+        gone.text().contains("has ended with exit code 0") && gone.text().contains("output_id"),
+        "{}",
+        gone.text()
+    );
     let again = Reply::of(&client.call("read_session", json!({ "session_id": session })));
     assert_eq!((again.output(), again.exit_code()), ("late\n", 0));
     let unknown = write(&mut client, json!({ "session_id": 999_999 }));

@@ -40,7 +40,10 @@ fn an_editor_is_used_by_its_screen() {
     let cmd = format!("{editor} note.txt");
     let start = json!({ "cmd": cmd, "tty": true, "workdir": directory.path(), "yield_idle_ms": 500 });
     let session = exec(&mut client, start).session();
-    write(&mut client, json!({ "session_id": session, "chars": "ihello from a screen\u{1b}", "yield_idle_ms": 300 }));
+    write(
+        &mut client,
+        json!({ "session_id": session, "chars": "ihello from a screen\u{1b}", "yield_idle_ms": 300 }),
+    );
     let shown = Reply::of(&client.call("read_session", json!({ "session_id": session, "screen": true })));
     assert!(shown.text().contains("hello from a screen"), "{}", shown.text());
     assert!(shown.field("cursor")["row"].is_u64());
@@ -75,7 +78,10 @@ fn a_question_for_a_passphrase_is_answered_without_an_echo() {
     let session = exec(&mut client, start).session();
     let again = json!({ "session_id": session, "chars": "correct horse\n", "yield_until": "again" });
     assert!(!write(&mut client, again).output().contains("horse"));
-    let end = write(&mut client, json!({ "session_id": session, "chars": "correct horse\n", "yield_time_ms": 20000 }));
+    let end = write(
+        &mut client,
+        json!({ "session_id": session, "chars": "correct horse\n", "yield_time_ms": 20000 }),
+    );
     assert_eq!(end.exit_code(), 0, "{end:?}");
     assert!(directory.path().join("key.pub").is_file());
 }
@@ -85,7 +91,10 @@ fn a_shell_keeps_its_state_between_calls_and_another_command_does_not_see_it() {
     let mut client = client();
     let start = json!({ "cmd": "bash --norc --noprofile -i", "tty": true, "yield_until": "$ " });
     let session = exec(&mut client, start).session();
-    write(&mut client, json!({ "session_id": session, "chars": "export KEPT=yes-it-is\n", "yield_until": "$ " }));
+    write(
+        &mut client,
+        json!({ "session_id": session, "chars": "export KEPT=yes-it-is\n", "yield_until": "$ " }),
+    );
     let shown = json!({ "session_id": session, "chars": "echo \"<$KEPT>\"\n", "yield_until": "<yes-it-is>" });
     assert!(write(&mut client, shown).output().contains("<yes-it-is>"));
     assert_eq!(exec(&mut client, json!({ "cmd": "echo \"<$KEPT>\"" })).output(), "<>\n");
@@ -103,7 +112,11 @@ fn a_pipe_takes_input_when_asked_and_says_so_when_not() {
 
     let session = exec(&mut client, json!({ "cmd": "sleep 60", "yield_time_ms": 250 })).session();
     let refused = write(&mut client, json!({ "session_id": session, "chars": "abc\n" }));
-    assert!(refused.is_error() && refused.text().contains("tty=true or stdin=\"pipe\""), "{}", refused.text());
+    assert!(
+        refused.is_error() && refused.text().contains("tty=true or stdin=\"pipe\""),
+        "{}",
+        refused.text()
+    );
     let interrupted = write(&mut client, json!({ "session_id": session, "chars": "\u{3}" }));
     assert_eq!(interrupted.exit_code(), 130);
 }

@@ -14,7 +14,8 @@ fn sessions(client: &mut StdioClient) -> Vec<Value> {
 #[test]
 fn a_cancelled_call_loses_nothing() {
     let mut client = client();
-    let arguments = json!({ "cmd": "echo before; sleep 1; echo after", "login": false, "yield_time_ms": 30000 });
+    let arguments =
+        json!({ "cmd": "echo before; sleep 1; echo after", "login": false, "yield_time_ms": 30000 });
     let id = client.begin("tools/call", json!({ "name": "exec_command", "arguments": arguments }));
     eventually("it has printed", || {
         sessions(&mut client).first().is_some_and(|session| session["unread_bytes"] == json!(7))
@@ -39,7 +40,8 @@ fn a_slow_caller_loses_nothing_of_a_flood() {
     let text = client.call("read_output", last)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
     assert!(text.contains("300000") && text.contains("END"), "{text}");
     let middle = json!({ "output_id": output, "grep": "^150000$" });
-    let text = client.call("read_output", middle)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    let text =
+        client.call("read_output", middle)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
     assert!(text.contains("150000"), "{text}");
 }
 
@@ -49,7 +51,8 @@ fn whoever_comes_back_to_an_evicted_session_is_told_where_its_output_is() {
     let start = json!({ "cmd": "echo mine; exec sleep 600", "yield_until": "mine", "yield_time_ms": 20000 });
     let first = exec(&mut client, start.clone()).session();
     let second = exec(&mut client, start.clone()).session();
-    let ended = exec(&mut client, json!({ "cmd": "read x; exit 3", "stdin": "pipe", "yield_time_ms": 250 })).session();
+    let ended = exec(&mut client, json!({ "cmd": "read x; exit 3", "stdin": "pipe", "yield_time_ms": 250 }))
+        .session();
     write(&mut client, json!({ "session_id": first, "chars": "\u{1}" }));
     let many: Vec<u64> = (0..9).map(|_| exec(&mut client, start.clone()).session()).collect();
     let gone = write(&mut client, json!({ "session_id": second }));
@@ -113,7 +116,8 @@ fn calls_on_different_sessions_do_not_wait_for_each_other() {
     let mut client = client();
     let start = json!({ "cmd": "cat", "stdin": "pipe", "yield_time_ms": 250 });
     let (slow, quick) = (exec(&mut client, start.clone()).session(), exec(&mut client, start).session());
-    let poll = json!({ "name": "write_stdin", "arguments": { "session_id": slow, "yield_time_ms": 300_000 } });
+    let poll =
+        json!({ "name": "write_stdin", "arguments": { "session_id": slow, "yield_time_ms": 300_000 } });
     let waiting = client.begin("tools/call", poll);
     let echoed = write(&mut client, json!({ "session_id": quick, "chars": "hi\n", "yield_until": "hi" }));
     assert_eq!(echoed.output(), "hi\n");

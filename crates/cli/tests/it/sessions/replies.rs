@@ -26,7 +26,11 @@ fn a_command_that_goes_on_has_a_session_and_its_output_comes_later() {
     let mut client = client();
     let reply = exec(&mut client, json!({ "cmd": "sleep 0.4; echo ready", "yield_time_ms": 10 }));
     let session = reply.session();
-    assert!(reply.text().contains(&format!("\nProcess running with session ID {session}\n")), "{}", reply.text());
+    assert!(
+        reply.text().contains(&format!("\nProcess running with session ID {session}\n")),
+        "{}",
+        reply.text()
+    );
     assert_eq!(reply.output(), "");
     let (printed, last) = to_the_end(&mut client, session);
     assert_eq!((printed.as_str(), last.exit_code()), ("ready\n", 0));
@@ -49,7 +53,11 @@ fn the_beginning_of_a_flood_is_read_back_and_its_count_is_true() {
     let reply = exec(&mut client(), json!({ "cmd": cmd, "yield_time_ms": 30000, "max_output_tokens": 100 }));
     assert_eq!(reply.exit_code(), 0);
     assert_eq!(reply.field("original_token_count"), 7_500_003);
-    assert!(reply.output().contains("BEGIN\nxxx") && reply.output().ends_with("xxx\nEND\n"), "{}", reply.output());
+    assert!(
+        reply.output().contains("BEGIN\nxxx") && reply.output().ends_with("xxx\nEND\n"),
+        "{}",
+        reply.output()
+    );
 }
 
 #[test]
