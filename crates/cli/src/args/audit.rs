@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 use regex::Regex;
-use runward_audit::{BadTime, CallId, Filter, Time};
+use runward_audit::{BadTime, Filter, Time};
 
 use crate::help;
 

@@ -15,8 +15,7 @@ pub(super) fn run(args: Export, trail: &Trail, mut out: Out) -> anyhow::Result<E
     }
     let filter = args.choice.into_filter();
     // Without a filter everything is handed over as it is, readable or not.
-    let lost = if filter.is_open() { Exit::Success } else { say_unreadable(trail)? };
-    let mut exit = lost;
+    let mut exit = if filter.is_open() { Exit::Success } else { say_unreadable(trail)? };
     trail.export(filter, &mut out, |error| exit = say(&error))?;
     Ok(exit)
 }
