@@ -56,6 +56,9 @@ pub(crate) enum Subcommand {
     /// Read the record of every call
     #[command(subcommand, after_help = help::audit())]
     Audit(Audit),
+    /// Say what this host can enforce, by trying every promise of the sandbox for real
+    #[command(after_help = help::DOCTOR)]
+    Doctor(Doctor),
     /// Let commands run again after a failure that stopped all of them
     Resume,
 }
@@ -105,6 +108,17 @@ pub(crate) struct PolicyTest {
     /// Answer with JSON: how many attacks, and each that would get through
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What `doctor` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Doctor {
+    /// Answer with JSON: each promise, each act that was tried, and what is missing
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Try the same without a sandbox, to see that the acts are real; nothing outside their directory is touched
+    #[arg(long)]
+    pub(crate) unconfined: bool,
 }
 
 /// Which tools are offered.

@@ -65,6 +65,18 @@ Examples:
   ALLOWED_COMMANDS=ls,cat runward check -- 'ls -l | cat'
   ALLOWED_COMMANDS=ls runward check --json -- ls '*.txt'";
 
+/// Below the options of `doctor`.
+pub(crate) const DOCTOR: &str = "\
+Confines a program as sandbox.profile says (as workspace-write where that is full-access) and has it \
+write, move, link, connect, trace, mount and so on where it must not, in a directory of its own that \
+is removed afterwards. Says which promises are kept, by what they are broken, and what would have to \
+change on this host. Exits 0 when all are kept, 1 when not.
+
+Examples:
+  runward doctor
+  runward doctor --json
+  RUNWARD_SANDBOX_PROFILE=read-only runward doctor";
+
 /// Below the subcommands of `approvals`.
 pub(crate) const APPROVALS: &str = "\
 A server asks before it runs a command where a rule says \"ask\", where a caller wants to leave the \

@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod check;
+mod doctor;
 mod policy_test;
 mod resume;
 mod serve;
@@ -22,6 +23,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Policy(Policy::Test(test))) => policy_test::run(&test, &args.common),
         Some(Subcommand::Approvals(action)) => approvals::run(action, &args.common),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
+        Some(Subcommand::Doctor(doctor)) => doctor::run(&doctor, &args.common),
         Some(Subcommand::Resume) => resume::run(&args.common),
         None => {
             Args::command().print_help()?;

@@ -5,6 +5,7 @@ mod audit;
 mod behaviour;
 mod check;
 mod config;
+mod doctor;
 mod execution_spec;
 mod full_disk;
 mod help;
