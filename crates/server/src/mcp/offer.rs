@@ -107,10 +107,8 @@ mod tests {
     #[test]
     fn an_unknown_tool_is_an_error_that_names_it_and_the_known_ones() {
         let error = offer(&["execute_process", "excute"]).expect_err("unknown").to_string();
-        assert_eq!(
-            error,
-            "there is no tool \"excute\"; the tools are execute_command, execute_process, shell, read_output, kill_session"
-        );
+        let known = crate::tool_names().join(", ");
+        assert_eq!(error, format!("there is no tool \"excute\"; the tools are {known}"));
     }
 
     #[test]
@@ -131,8 +129,14 @@ mod tests {
 
     #[test]
     fn what_is_advertised_stays_small() {
-        let all = serde_json::to_string(&offer(&[]).expect("all").advertised().collect::<Vec<_>>());
-        let bytes = all.expect("JSON").len();
-        assert!(bytes <= 8 * 1024, "{bytes} bytes, which every conversation pays for");
+        const ONE_SHOT: &[&str] =
+            &["execute_command", "execute_process", "shell", "read_output", "kill_session"];
+        const SESSIONS: &[&str] =
+            &["exec_command", "write_stdin", "read_session", "list_sessions", "kill_session", "apply_patch"];
+        for (choice, most) in [(ONE_SHOT, 8), (SESSIONS, 8), (&[], 17)] {
+            let advertised: Vec<_> = offer(choice).expect("known").advertised().cloned().collect();
+            let bytes = serde_json::to_string(&advertised).expect("JSON").len();
+            assert!(bytes <= most * 1024, "{bytes} bytes of {choice:?}, which every conversation pays for");
+        }
     }
 }

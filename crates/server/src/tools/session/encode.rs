@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::model::JsonObject;
 use runward_engine::{Chunk, Run, Session};
 use runward_model::{Ending, Outcome, Stream};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::portion::Portion;
 use super::truncate::{Ends, fit, tokens};
@@ -110,31 +110,19 @@ pub(super) fn shown(chunk: &Chunk, portion: Portion, wanted: impl Fn(&Run) -> bo
     fit(&ends, portion.bytes())
 }
 
-/// What programs are told, as a schema.
+/// What programs are told, as a schema: the most useful of it, since every conversation pays for its length.
 pub(super) fn schema() -> JsonObject {
-    let text = |description: &str| json!({ "type": "string", "description": description });
-    let count = |description: &str| json!({ "type": "integer", "description": description });
-    let properties: JsonObject = [
-        ("chunk_id", text("Of this reply.")),
-        ("wall_time_seconds", json!({ "type": "number" })),
-        ("exit_code", count("Once it has ended; 128+n after signal n.")),
-        ("session_id", count("While it runs.")),
-        ("original_token_count", count("Of all new output.")),
-        ("output", text("New output, in arrival order.")),
-        ("stdout", text("If asked for.")),
-        ("stderr", text("If asked for.")),
-        ("signal", text("That ended it.")),
-        ("background_ended", count("Processes left behind.")),
-        ("output_id", text("For read_output.")),
-        ("notes", json!({ "type": "array", "items": { "type": "string" } })),
-        ("policy", json!({ "type": "object" })),
-    ]
-    .into_iter()
-    .map(|(name, schema)| (name.to_owned(), schema))
-    .collect();
     rmcp::object!({
         "type": "object",
-        "properties": Value::Object(properties),
+        "properties": {
+            "chunk_id": { "type": "string" },
+            "wall_time_seconds": { "type": "number" },
+            "exit_code": { "type": "integer" },
+            "session_id": { "type": "integer" },
+            "original_token_count": { "type": "integer" },
+            "output": { "type": "string" },
+            "output_id": { "type": "string" },
+        },
         "required": ["chunk_id", "wall_time_seconds", "original_token_count", "output"],
     })
 }

@@ -65,10 +65,9 @@ fn schema() -> JsonObject {
             "session_id": { "type": "integer" },
             "running": { "type": "boolean" },
             "exit_code": { "type": "integer" },
-            "next_seq": { "type": "integer", "description": "since of the next call." },
+            "next_seq": { "type": "integer" },
             "output": { "type": "string" },
             "screen": { "type": "string" },
-            "cursor": { "type": "object" },
         },
         "required": ["session_id", "running", "next_seq"],
     })
