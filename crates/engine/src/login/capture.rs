@@ -16,11 +16,11 @@ use runward_process::{Child, Output, Stdio};
 use runward_sandbox::Scene;
 use tokio::time::Instant;
 
+use super::Problem;
 use super::dump::{self, Dump};
 use super::restore::Changes;
 use super::snapshot::{File, Snapshot};
 use super::watched::Watched;
-use super::Problem;
 use crate::confine::{self, Confined};
 use crate::{Engine, cwd};
 
@@ -124,7 +124,8 @@ impl Start<'_> {
 fn home(environment: &[(OsString, OsString)]) -> Result<cwd::Cwd, runward_model::Refusal> {
     let home = environment.iter().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
     let home = home.filter(|home| home.is_absolute());
-    home.and_then(|home| cwd::open(Some(&home), &[]).ok()).map_or_else(|| cwd::open(Some(Path::new("/")), &[]), Ok)
+    home.and_then(|home| cwd::open(Some(&home), &[]).ok())
+        .map_or_else(|| cwd::open(Some(Path::new("/")), &[]), Ok)
 }
 
 fn mark() -> String {

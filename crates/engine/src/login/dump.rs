@@ -152,7 +152,7 @@ impl Variable {
     /// The letters of its attributes.
     pub(super) fn attributes(&self) -> String {
         let flags = self.declaration.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-        String::from_utf8_lossy(flags).chars().filter(|letter| letter.is_ascii_alphabetic()).collect()
+        String::from_utf8_lossy(flags).chars().filter(char::is_ascii_alphabetic).collect()
     }
 
     /// Whether commands get it: it is exported, and its value is one that an environment can hold.
@@ -182,18 +182,18 @@ mod tests {
 
     #[test]
     fn what_is_printed_before_and_after_a_state_is_no_part_of_it() {
-        let text = printed("A\0declare -rx A=\"1\n2\"\n\01\n2\0PPID\0declare -ir PPID=\"7\"\n\07\0");
+        let text = printed("A\0declare -rx A=\"a\nb\"\n\0a\nb\0PPID\0declare -ir PPID=\"7\"\n\0x\0");
         let dump = Dump::read(&[&text[..], b"more"].concat(), "m").unwrap();
         assert_eq!(dump.variables.keys().collect::<Vec<_>>(), ["A"]);
         let variable = &dump.variables["A"];
-        assert_eq!((variable.attributes().as_str(), &*variable.value), ("rx", &b"1\n2"[..]));
+        assert_eq!((variable.attributes().as_str(), &*variable.value), ("rx", &b"a\nb"[..]));
         assert!(variable.is_in_environment());
     }
 
     #[test]
     fn a_state_without_its_end_is_none() {
-        let text = printed("A\0declare -- A=\"1\"\n\01\0");
-        for length in 0..text.len() {
+        let text = printed("A\0declare -- A=\"a\"\n\0a\0");
+        for length in 0..text.len() - 1 {
             assert!(Dump::read(&text[..length], "m").is_none(), "{length}");
         }
     }

@@ -78,7 +78,9 @@ impl Withheld {
 pub(crate) enum Problem {
     #[error("the shell could not be started: {0}")]
     NotStarted(String),
-    #[error("the shell ended or hid its outputs before it could be asked; start-up files that call exit or exec do that")]
+    #[error(
+        "the shell ended or hid its outputs before it could be asked; start-up files that call exit or exec do that"
+    )]
     Silent,
     #[error("start-up files took longer than {0:?}")]
     Slow(Duration),
@@ -154,7 +156,9 @@ impl Logins {
         let program = shell_of(work, path)?;
         let slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut same = slots.iter().filter(|((known, _), _)| *known == program);
-        same.find_map(|(_, slot)| slot.try_lock().ok()?.as_ref().filter(|capture| capture.is_fresh())?.snapshot())
+        same.find_map(|(_, slot)| {
+            slot.try_lock().ok()?.as_ref().filter(|capture| capture.is_fresh())?.snapshot()
+        })
     }
 
     fn slot(&self, key: Key) -> Slot {

@@ -70,8 +70,8 @@ impl Changes<'_> {
     pub(super) fn leave_commands_alone(&self) -> bool {
         let felt = |line: &&[u8]| FELT_BY_COMMANDS.iter().any(|option| line.ends_with(option.as_bytes()));
         let is_plain_function = |line: &&[u8]| line.starts_with(b"declare -f ");
-        let settled =
-            [Section::Umask, Section::SoftLimits, Section::HardLimits, Section::Traps].map(|section| self.differs(section));
+        let settled = [Section::Umask, Section::SoftLimits, Section::HardLimits, Section::Traps]
+            .map(|section| self.differs(section));
         !settled.contains(&true)
             && !self.after.new_lines(Section::Set, self.before).iter().any(felt)
             && !self.after.new_lines(Section::Shopt, self.before).contains(&&b"shopt -s xpg_echo"[..])
@@ -87,7 +87,8 @@ impl Changes<'_> {
         let wanted = self.variables().filter(|(name, _)| *name != "PATH");
         let wrong = |(name, variable): &(&String, &Variable)| made.variables.get(*name) != Some(*variable);
         let missing = wanted.clone().find(wrong).map(|(name, _)| name.clone());
-        missing.or_else(|| made.variables.keys().find(|name| !self.after.variables.contains_key(*name)).cloned())
+        missing
+            .or_else(|| made.variables.keys().find(|name| !self.after.variables.contains_key(*name)).cloned())
     }
 
     fn differs(&self, section: Section) -> bool {
@@ -96,7 +97,8 @@ impl Changes<'_> {
 
     /// Those that commands may have: what was there before is the operator's choice already.
     fn variables(&self) -> impl Iterator<Item = (&String, &Variable)> + Clone {
-        let inherited = |name: &str| self.inherited.iter().any(|known| known == OsStr::from_bytes(name.as_bytes()));
+        let inherited =
+            |name: &str| self.inherited.iter().any(|known| known == OsStr::from_bytes(name.as_bytes()));
         self.after.variables.iter().filter(move |(name, _)| inherited(name) || !self.withheld.holds(name))
     }
 
@@ -119,7 +121,9 @@ impl Changes<'_> {
         let gone = gone.filter(|(_, variable)| !variable.is_in_environment());
         let gone = gone.flat_map(|(name, _)| format!("unset -v {name}\n").into_bytes());
         let changed = self.variables().filter(|(name, variable)| {
-            *name != BASH_ENV && self.before.variables.get(*name).map(|before| &before.declaration) != Some(&variable.declaration)
+            *name != BASH_ENV
+                && self.before.variables.get(*name).map(|before| &before.declaration)
+                    != Some(&variable.declaration)
         });
         gone.chain(changed.flat_map(|(name, variable)| declaration(name, variable))).collect()
     }
@@ -140,7 +144,12 @@ impl Changes<'_> {
     /// After the functions, whose text aliases would change.
     fn aliases_and_traps(&self) -> Vec<u8> {
         let sections = [Section::Disabled, Section::Aliases, Section::Traps];
-        sections.iter().filter(|section| self.differs(**section)).flat_map(|section| self.after.section(*section)).copied().collect()
+        sections
+            .iter()
+            .filter(|section| self.differs(**section))
+            .flat_map(|section| self.after.section(*section))
+            .copied()
+            .collect()
     }
 
     /// Last and at once: some are felt by whatever follows.
@@ -161,9 +170,17 @@ fn declaration(name: &str, variable: &Variable) -> Vec<u8> {
     let attributes = variable.attributes();
     if variable.is_in_environment() {
         let others: String = attributes.chars().filter(|letter| *letter != 'x').collect();
-        return if others.is_empty() { Vec::new() } else { format!("declare -{others} {name}\n").into_bytes() };
+        return if others.is_empty() {
+            Vec::new()
+        } else {
+            format!("declare -{others} {name}\n").into_bytes()
+        };
     }
-    let unless_given = if attributes.contains(['x', 'n']) { String::new() } else { format!("[[ ${{{name}@a}} == *x* ]] || ") };
+    let unless_given = if attributes.contains(['x', 'n']) {
+        String::new()
+    } else {
+        format!("[[ ${{{name}@a}} == *x* ]] || ")
+    };
     [unless_given.as_bytes(), &variable.declaration, b"\n"].concat()
 }
 

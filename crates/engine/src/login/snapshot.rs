@@ -34,8 +34,13 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn new(changes: &Changes<'_>, environment: Vec<(OsString, OsString)>, file: Option<File>) -> Self {
-        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| SearchPath::new(value));
+    pub(super) fn new(
+        changes: &Changes<'_>,
+        environment: Vec<(OsString, OsString)>,
+        file: Option<File>,
+    ) -> Self {
+        let path =
+            environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| SearchPath::new(value));
         Snapshot {
             file,
             names: names(changes),
@@ -49,7 +54,8 @@ impl Snapshot {
     /// What a command gets, or a shell, which also has to read something before anything else.
     pub(crate) fn environment(&self, for_shell: bool) -> Vec<(OsString, OsString)> {
         let file = self.file.as_ref().filter(|_| for_shell);
-        let kept = self.environment.iter().filter(move |(name, _)| file.is_none() || name != BASH_ENV).cloned();
+        let kept =
+            self.environment.iter().filter(move |(name, _)| file.is_none() || name != BASH_ENV).cloned();
         kept.chain(file.map(|file| (BASH_ENV.into(), file.0.clone().into()))).collect()
     }
 
@@ -113,7 +119,8 @@ impl Drop for File {
 
 fn remove_left(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
+        let age =
+            entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
         let is_ours = entry.path().extension().is_some_and(|end| end == "sh");
         if is_ours && age.is_some_and(|age| age > LEFT) {
             let _ = fs::remove_file(entry.path());

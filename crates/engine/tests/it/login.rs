@@ -132,7 +132,10 @@ fn masks_limits_traps_and_strict_options_are_those_of_a_login_shell() {
         &["umask", "ulimit -n", "kill -USR1 $$; echo alive", "false; echo not reached", "/bin/true", "trap"],
     );
     same_as_a_login_shell("set -x", &["echo traced; false", "/bin/echo alone", "echo $(echo deep)"]);
-    same_as_a_login_shell("enable -n test; set -a; set -f -o noclobber", &["type test; X=1; env | grep ^X=; echo *"]);
+    same_as_a_login_shell(
+        "enable -n test; set -a; set -f -o noclobber",
+        &["type test; X=1; env | grep ^X=; echo *"],
+    );
     same_as_a_login_shell("shopt -s xpg_echo", &["echo 'a\\nb'"]);
 }
 
@@ -144,7 +147,10 @@ fn what_a_login_shell_does_when_it_ends_is_done() {
 
 #[test]
 fn errors_name_the_same_lines() {
-    same_as_a_login_shell("f() { :; }", &["\n\nnosuchthing; echo $LINENO", "if", "echo ${BASH_SOURCE[0]-none} ${FUNCNAME-none}"]);
+    same_as_a_login_shell(
+        "f() { :; }",
+        &["\n\nnosuchthing; echo $LINENO", "if", "echo ${BASH_SOURCE[0]-none} ${FUNCNAME-none}"],
+    );
 }
 
 #[test]
@@ -231,7 +237,8 @@ fn start_up_files_that_hang_hold_a_call_up_once_and_for_a_bounded_time() {
 
 #[test]
 fn doors_and_callers_have_the_last_word_about_variables() {
-    let profile = "export PAGER=less TERM=xterm MINE=profile SHARED=profile; PLAIN=profile; declare -rx LOCKED=profile";
+    let profile =
+        "export PAGER=less TERM=xterm MINE=profile SHARED=profile; PLAIN=profile; declare -rx LOCKED=profile";
     let home = home(profile);
     block_on(captured(home.path()), async |engine| {
         let given = ["MINE", "PLAIN", "LOCKED"].map(|name| (name.to_owned(), "caller".to_owned())).to_vec();
@@ -247,7 +254,8 @@ fn doors_and_callers_have_the_last_word_about_variables() {
 
 #[test]
 fn what_looks_secret_is_left_out_unless_the_operator_wants_it() {
-    let profile = "export API_TOKEN=t1 WANTED_TOKEN=t2 OWN_SECRET=changed RUNWARD_X=1; MY_SECRET=t3; f() { :; }";
+    let profile =
+        "export API_TOKEN=t1 WANTED_TOKEN=t2 OWN_SECRET=changed RUNWARD_X=1; MY_SECRET=t3; f() { :; }";
     let home = home(profile);
     let mut told = captured(home.path());
     told.environment.push(variable("OWN_SECRET", "s"));
