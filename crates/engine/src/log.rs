@@ -8,7 +8,7 @@ mod lane;
 mod spooling;
 mod tap;
 
-use std::io;
+use std::io::{self, Read as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runward_model::{Captured, OutputId, Stream};
@@ -194,6 +194,15 @@ impl EventLog {
         }
         let Captured { head, missing, tail } = lanes.lane(stream).captured();
         Ok(Record::in_memory(head, missing + tail.len() as u64))
+    }
+
+    /// The beginning of one output, as far as it is kept.
+    pub fn beginning(&self, stream: Stream, most: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self.record(stream).map(|record| record.take(most as u64).read_to_end(&mut bytes)) {
+            Ok(Ok(_)) => bytes,
+            _ => self.captured(stream).head,
+        }
     }
 
     /// Why the outputs are not kept whole, where they are not.

@@ -11,6 +11,7 @@ mod kill_session;
 mod read_output;
 mod receipt;
 mod reply;
+mod run_network_tool;
 mod running;
 mod session;
 mod shell;
@@ -35,6 +36,7 @@ pub(crate) static TOOLS: &[Tool] = &[
     execute_command::TOOL,
     execute_process::TOOL,
     shell::TOOL,
+    run_network_tool::TOOL,
     apply_patch::TOOL,
     session::exec_command::TOOL,
     session::write_stdin::TOOL,
@@ -147,6 +149,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) limits: &'a Limits,
     /// Programs whose names are like one that was not found.
     pub(crate) near: &'a dyn Fn(&str) -> Vec<String>,
+    /// So many bytes of the beginning of an output.
+    pub(crate) beginning: &'a dyn Fn(Stream, usize) -> Vec<u8>,
 }
 
 /// Work that never ran.

@@ -32,17 +32,22 @@ pub(super) fn surroundings(limits: &Limits) -> impl Iterator<Item = Param> {
         },
         Param {
             name: "timeout_ms",
-            kind: Kind::Integer {
-                min: 1,
-                max: milliseconds(limits.max_timeout),
-                default: milliseconds(limits.default_timeout.min(limits.max_timeout)),
-            },
+            kind: timeout(limits),
             need: Need::Optional,
             description: "Milliseconds until it is stopped with everything it started. Raise it for builds, \
                 tests and downloads.",
         },
     ];
     own.into_iter().chain(workflow::params())
+}
+
+/// How long a command may take, in milliseconds.
+pub(super) fn timeout(limits: &Limits) -> Kind {
+    Kind::Integer {
+        min: 1,
+        max: milliseconds(limits.max_timeout),
+        default: milliseconds(limits.default_timeout.min(limits.max_timeout)),
+    }
 }
 
 /// A request for some work in the surroundings that the caller gave.

@@ -40,7 +40,7 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
 }
 
 fn encode(tool: &Tool, view: &View) -> Reply {
-    (tool.run().encode)(&Seen { view, limits: &LIMITS, near: &|_| Vec::new() })
+    (tool.run().encode)(&Seen { view, limits: &LIMITS, near: &|_| Vec::new(), beginning: &|_, _| Vec::new() })
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
 
 fn reply(view: &View) -> Value {
     let near = |_: &str| vec!["make".to_owned()];
-    result((TOOL.run().encode)(&Seen { view, limits: &USUAL_LIMITS, near: &near }))
+    result((TOOL.run().encode)(&Seen { view, limits: &USUAL_LIMITS, near: &near, beginning: &|_, _| Vec::new() }))
 }
 
 fn result(reply: Reply) -> Value {
