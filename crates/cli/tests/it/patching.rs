@@ -112,6 +112,7 @@ fn a_patch_in_a_command_line_is_applied_by_the_server_itself() {
             ("execute_command", json!({ "command": format!("apply_patch '{UPDATE}'"), "cwd": directory })),
             ("execute_process", json!({ "file": "apply_patch", "args": [UPDATE], "cwd": directory })),
             ("execute_process", json!({ "file": "bash", "args": ["-lc", script], "cwd": directory })),
+            ("exec_command", json!({ "cmd": script, "workdir": directory })),
         ]
     };
     for index in 0..calls(Path::new("/a/b")).len() {

@@ -25,9 +25,10 @@ fn a_tool_says_everything_that_a_model_needs() {
             assert!(tool[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {tool}");
         }
         let annotations = &tool["annotations"];
-        let runs = tool["name"] != "read_output";
+        let is_among = |names: &[&str]| names.iter().any(|name| tool["name"] == *name);
+        let runs = !is_among(&["read_output", "read_session", "list_sessions"]);
         assert_eq!(annotations["readOnlyHint"], !runs, "{tool}");
-        assert_eq!(annotations["openWorldHint"], runs, "{tool}");
+        assert_eq!(annotations["openWorldHint"], runs && !is_among(&["apply_patch"]), "{tool}");
         assert!(!runs || annotations["destructiveHint"] == true, "{tool}");
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
