@@ -150,9 +150,12 @@ impl Scene<'_> {
                 .into();
         }
         let listing = list.listing();
-        let reason = format!(
-            "command \"{name}\" is not allowed; allowed commands: {listing} (set ALLOWED_COMMANDS to change this)"
-        );
+        let change = if self.policy.allows_something() {
+            "set ALLOWED_COMMANDS to change this"
+        } else {
+            "to begin, set ALLOWED_COMMANDS to names such as ls,cat, or POLICY_DIR to a directory of rules in Rego"
+        };
+        let reason = format!("command \"{name}\" is not allowed; allowed commands: {listing} ({change})");
         let rule = Some(format!("not among the allowed commands ({})", list.place_of(name)));
         Denial { reason, rule, suggest: suggest::rule_for(words, self.cwd) }
     }

@@ -1,6 +1,7 @@
 //! A file that stays the same from being judged to being executed.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -157,7 +158,10 @@ fn digest(file: &File, size: u64) -> io::Result<String> {
             Err(error) => return Err(error),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hasher.finalize().iter().fold(String::new(), |mut hash, byte| {
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    }))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Rego {
             Ok((Decision::Allow, _)) => self.ruling(Decision::Allow, format!("allowed by {ALLOW}")),
             Ok((Decision::Ask, why)) => {
                 let why = why.unwrap_or_else(|| "a person has to approve it".to_owned());
-                Ruling { rule: self.rule_name(ASK), ..self.ruling(Decision::Ask, why) }
+                Ruling { rule: Some(self.rule_name(ASK)), ..self.ruling(Decision::Ask, why) }
             }
             Ok((Decision::Deny, Some(why))) => {
                 self.ruling(Decision::Deny, format!("command \"{command}\" is denied by the policy: {why}"))
@@ -132,11 +132,11 @@ impl Rego {
     }
 
     fn ruling(&self, decision: Decision, reason: String) -> Ruling {
-        Ruling { decision, reason, rule: self.rule_name(ALLOW) }
+        Ruling { decision, reason, rule: Some(self.rule_name(ALLOW)) }
     }
 
-    fn rule_name(&self, rule: &str) -> Option<String> {
-        Some(format!("{rule} ({})", self.0.directory.display()))
+    fn rule_name(&self, rule: &str) -> String {
+        format!("{rule} ({})", self.0.directory.display())
     }
 }
 

@@ -87,7 +87,7 @@ impl Watching {
         match rego.fault() {
             None => tracing::info!(directory = %self.directory.display(), "policy loaded"),
             Some(fault) => {
-                tracing::error!(fault, "the policy is broken; nothing is allowed until it is mended")
+                tracing::error!(fault, "the policy is broken; nothing is allowed until it is mended");
             }
         }
         self.rulebook.amend(|policy| policy.clone().with_rego(rego));
@@ -120,7 +120,7 @@ impl Watching {
         let polled = poll(&mut waiting, limit.as_ref());
         let is_ready = |at: usize| waiting.get(at).is_some_and(|one| !one.revents().is_empty());
         match (polled, lookouts) {
-            (Ok(0), _) | (Err(_), _) => Woken::Quiet,
+            (Ok(0) | Err(_), _) => Woken::Quiet,
             _ if is_ready(0) => Woken::Stopped,
             (_, Some(lookouts)) if lookouts.saw_a_change() => Woken::Changed,
             _ => Woken::Quiet,

@@ -22,7 +22,8 @@ fn a_denial_by_an_empty_list_says_none() {
         let reason = judge(list, "ls").reason;
         assert_eq!(
             reason,
-            "command \"ls\" is not allowed; allowed commands: (none) (set ALLOWED_COMMANDS to change this)"
+            "command \"ls\" is not allowed; allowed commands: (none) (to begin, set ALLOWED_COMMANDS to names such as \
+             ls,cat, or POLICY_DIR to a directory of rules in Rego)"
         );
     }
 }

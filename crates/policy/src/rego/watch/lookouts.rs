@@ -49,7 +49,7 @@ impl Lookouts {
         for (place, wanted) in places(directory) {
             match inotify::add_watch(&inotify, &place, CHANGES) {
                 Ok(watch) => {
-                    join(names.entry(watch).or_insert_with(|| Names::These(BTreeSet::new())), wanted)
+                    join(names.entry(watch).or_insert_with(|| Names::These(BTreeSet::new())), wanted);
                 }
                 // Whatever makes it appear is seen by the directory above it.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => {}
