@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use runward_model::{Principal, Refusal, Request, SessionId, StopReason};
 
-use crate::{Conversation, Engine};
 use crate::session::Session;
+use crate::{Conversation, Engine};
 
-pub(crate) use table::Table;
-pub use table::NoSession;
 use table::Entry;
+pub use table::NoSession;
+pub(crate) use table::Table;
 pub use unread::{Chunk, Run};
 pub use wait::{Pattern, Wait};
 

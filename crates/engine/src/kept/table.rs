@@ -48,10 +48,14 @@ struct Shares {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoSession {
     /// Nobody knows it.
-    #[error("unknown session; it is another caller's or from before this server was started (list_sessions names those that are there)")]
+    #[error(
+        "unknown session; it is another caller's or from before this server was started (list_sessions names those that are there)"
+    )]
     Unknown,
     /// It ended, and somebody was told.
-    #[error("this session has ended with exit code {exit_code}, as an earlier reply said; its output is there with read_output, output_id {output}")]
+    #[error(
+        "this session has ended with exit code {exit_code}, as an earlier reply said; its output is there with read_output, output_id {output}"
+    )]
     Told {
         /// How.
         exit_code: i32,
@@ -59,7 +63,9 @@ pub enum NoSession {
         output: OutputId,
     },
     /// It had to make room.
-    #[error("this session was evicted to make room for newer ones (sessions.max); its output is there with read_output, output_id {output}")]
+    #[error(
+        "this session was evicted to make room for newer ones (sessions.max); its output is there with read_output, output_id {output}"
+    )]
     Evicted {
         /// Where its output is.
         output: OutputId,
@@ -126,7 +132,8 @@ impl Table {
 
     pub(super) fn find(&self, principal: &Principal, id: SessionId) -> Result<Arc<Entry>, NoSession> {
         let shares = self.lock();
-        let found = shares.live.get(principal).and_then(|share| share.iter().find(|entry| entry.session.id() == id));
+        let found =
+            shares.live.get(principal).and_then(|share| share.iter().find(|entry| entry.session.id() == id));
         if let Some(entry) = found {
             entry.touch(Instant::now());
             return Ok(entry.clone());
@@ -169,10 +176,50 @@ impl Shares {
 /// Which one has to go: of those that were not used recently, the ended one that was used least recently, else the
 /// running one. The newest, for which room is made, is the most recently used.
 fn victim(share: &[Arc<Entry>]) -> usize {
-    let mut by_use: Vec<usize> = (0..share.len()).collect();
-    by_use.sort_by_key(|at| share.get(*at).map(|entry| entry.used()));
+    choose(&share.iter().map(|entry| (entry.used(), entry.is_over())).collect::<Vec<_>>())
+}
+
+/// The same from when each was used, and whether it has ended.
+fn choose<T: Ord + Copy>(share: &[(T, bool)]) -> usize {
+    let mut by_use: Vec<(usize, &(T, bool))> = share.iter().enumerate().collect();
+    by_use.sort_by_key(|(_, (used, _))| *used);
     let open = by_use.len().saturating_sub(SPARED).max(1);
-    let candidates = by_use.get(..open).unwrap_or_default();
-    let is_over = |at: &&usize| share.get(**at).is_some_and(|entry| entry.is_over());
-    candidates.iter().find(is_over).or(candidates.first()).copied().unwrap_or_default()
+    let mut candidates = by_use.into_iter().take(open);
+    let first = candidates.next();
+    let ended = first.into_iter().chain(candidates).find(|(_, (_, is_over))| *is_over);
+    ended.or(first).map_or(0, |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(ended: &[usize]) -> Vec<(usize, bool)> {
+        (0..12).map(|at| (at, ended.contains(&at))).collect()
+    }
+
+    #[test]
+    fn an_ended_session_goes_before_a_running_one_that_was_used_earlier() {
+        assert_eq!(choose(&share(&[2, 3])), 2);
+    }
+
+    #[test]
+    fn without_an_ended_one_the_one_used_least_recently_goes() {
+        assert_eq!(choose(&share(&[])), 0);
+        let mut used_again = share(&[]);
+        used_again[0].0 = 99;
+        assert_eq!(choose(&used_again), 1);
+    }
+
+    #[test]
+    fn the_most_recently_used_are_spared_even_if_they_have_ended() {
+        assert_eq!(choose(&share(&[4, 5, 11])), 0);
+        assert_eq!(choose(&share(&[3])), 3);
+    }
+
+    #[test]
+    fn a_small_share_still_finds_one() {
+        assert_eq!(choose(&[(5, false), (3, false)]), 1);
+        assert_eq!(choose::<u8>(&[]), 0);
+    }
 }

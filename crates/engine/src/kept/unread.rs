@@ -156,7 +156,7 @@ fn tail_of(rest: Vec<Piece>, mut room: usize) -> (u64, Vec<Run>) {
         }
     }
     let mut runs = Vec::new();
-    tail.into_iter().rev().for_each(|run| push(&mut runs, run.stream, run.data));
+    tail.into_iter().rev().for_each(|run: Run| push(&mut runs, run.stream, run.data));
     (missing, runs)
 }
 
@@ -165,5 +165,46 @@ fn push(runs: &mut Vec<Run>, stream: Stream, data: Vec<u8>) {
         _ if data.is_empty() => {}
         Some(last) if last.stream == stream => last.data.extend_from_slice(&data),
         _ => runs.push(Run { stream, data }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(stream: Stream, text: &str) -> Piece {
+        Piece::Bytes { at: 0, stream, data: text.as_bytes().to_vec() }
+    }
+
+    fn text(runs: &[Run]) -> String {
+        runs.iter().map(|run| String::from_utf8_lossy(&run.data).into_owned()).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn what_fits_is_all_head() {
+        let chunk = ends(vec![bytes(Stream::Stdout, "out"), bytes(Stream::Stderr, "err")], 6);
+        assert_eq!((text(&chunk.head).as_str(), chunk.missing, chunk.tail.len()), ("out|err", 0, 0));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_in_the_middle_and_counted() {
+        let chunk = ends(vec![bytes(Stream::Stdout, "0123456789"), bytes(Stream::Stderr, "ab")], 10);
+        assert_eq!((text(&chunk.head).as_str(), chunk.missing), ("01234", 2));
+        assert_eq!(text(&chunk.tail), "789|ab");
+    }
+
+    #[test]
+    fn nothing_from_before_a_gap_is_passed_for_the_end() {
+        let gap = Piece::Gap { stream: Stream::Stdout, bytes: 100 };
+        let pieces = vec![bytes(Stream::Stdout, "head and more"), gap, bytes(Stream::Stdout, "end")];
+        let chunk = ends(pieces, 8);
+        assert_eq!((text(&chunk.head).as_str(), text(&chunk.tail).as_str()), ("head", "end"));
+        assert_eq!(chunk.missing, 100 + 9);
+    }
+
+    #[test]
+    fn no_room_shows_nothing_and_counts_everything() {
+        let chunk = ends(vec![bytes(Stream::Stdout, "abc")], 0);
+        assert_eq!((chunk.head.len(), chunk.missing, chunk.tail.len()), (0, 3, 0));
     }
 }

@@ -32,7 +32,8 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, String> {
         /// A pattern that takes more memory than this is refused.
         const LARGEST: usize = 1 << 20;
-        let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
+        let inner =
+            text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
         let pattern = inner.map_or_else(|| regex::escape(text), str::to_owned);
         let built = RegexBuilder::new(&pattern).size_limit(LARGEST).multi_line(true).build();
         built.map(Pattern).map_err(|error| error.to_string())

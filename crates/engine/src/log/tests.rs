@@ -23,6 +23,37 @@ fn naive(prints: &[(Stream, Vec<u8>)], wanted: Stream) -> Vec<u8> {
 }
 
 proptest! {
+    /// However little is kept: what a mark leaves unread is told to the byte, as bytes or as a gap.
+    #[test]
+    fn a_mark_accounts_for_every_byte(prints in prints(), limit in 2usize..200, cut in any::<prop::sample::Index>()) {
+        let log = EventLog::new(limit);
+        let cut = cut.index(prints.len().max(1));
+        let mut mark = Mark::default();
+        for (index, (stream, bytes)) in prints.iter().enumerate() {
+            if index == cut {
+                mark = log.since(mark).1;
+            }
+            log.append(*stream, bytes);
+        }
+        let (pieces, now) = log.since(mark);
+        for stream in Stream::BOTH {
+            let all = naive(&prints[cut.min(prints.len())..], stream);
+            let (mut kept, mut gaps) = (Vec::new(), 0);
+            for piece in pieces.iter().filter(|piece| piece.stream() == stream) {
+                match piece {
+                    Piece::Bytes { data, .. } => kept.extend_from_slice(data),
+                    Piece::Gap { bytes, .. } => gaps += usize::try_from(*bytes).unwrap(),
+                }
+            }
+            prop_assert_eq!(kept.len() + gaps, all.len());
+            prop_assert_eq!(now.of(stream) - mark.of(stream), all.len() as u64);
+            if gaps == 0 {
+                prop_assert_eq!(kept, all);
+            }
+        }
+        prop_assert_eq!(log.since(now), (Vec::new(), now));
+    }
+
     #[test]
     fn what_is_captured_is_the_beginning_and_the_end_of_a_plain_vector(prints in prints(), limit in 2usize..400) {
         let log = log_of(&prints, limit);

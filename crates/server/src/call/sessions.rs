@@ -5,8 +5,8 @@ use std::time::Instant;
 use runward_engine::{Engine, Kept, NotTaken, Wait};
 use runward_model::{Principal, SessionId, Signal};
 
-use super::teller::Teller;
 use super::asking::{Asker, Begun, Holding};
+use super::teller::Teller;
 use super::{Watcher, begin, gone};
 use crate::tools::{Attention, Look, Opening, Portion, Refused, Reply, Telling, chunk, looked, refuse};
 
@@ -35,7 +35,12 @@ pub(super) async fn open(engine: &Engine, opening: Opening, asker: Asker, watche
 }
 
 /// Writes to a session, waits for a while, and shows what it printed.
-pub(super) async fn attend(engine: &Engine, principal: &Principal, attention: Attention, watcher: Watcher) -> Reply {
+pub(super) async fn attend(
+    engine: &Engine,
+    principal: &Principal,
+    attention: Attention,
+    watcher: Watcher,
+) -> Reply {
     let kept = match engine.kept(principal, attention.session) {
         Ok(kept) => kept,
         Err(none) => return Reply::failed(format!("session {}: {none}", attention.session)),
@@ -115,5 +120,7 @@ pub(super) async fn look(engine: &Engine, principal: &Principal, look: Look) -> 
 }
 
 pub(super) fn unknown(id: SessionId) -> String {
-    format!("there is no session {id}; it ended long ago, or is another caller's (list_sessions names those that are there)")
+    format!(
+        "there is no session {id}; it ended long ago, or is another caller's (list_sessions names those that are there)"
+    )
 }

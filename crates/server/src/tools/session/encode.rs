@@ -89,7 +89,10 @@ pub(super) fn of_end(outcome: &Outcome) -> Vec<String> {
         notes.push(hit.to_string());
     }
     if outcome.output_cut {
-        notes.push("something still held the output open when the command had ended; the end may be missing".to_owned());
+        notes.push(
+            "something still held the output open when the command had ended; the end may be missing"
+                .to_owned(),
+        );
     }
     notes
 }
@@ -97,7 +100,8 @@ pub(super) fn of_end(outcome: &Outcome) -> Vec<String> {
 /// The output as a model reads it, within the budget, and how many tokens went.
 pub(super) fn shown(chunk: &Chunk, portion: Portion, wanted: impl Fn(&Run) -> bool) -> (String, u64) {
     let text = |runs: &[Run]| -> (String, u64) {
-        let bytes: Vec<u8> = runs.iter().filter(|run| wanted(run)).flat_map(|run| run.data.iter().copied()).collect();
+        let bytes: Vec<u8> =
+            runs.iter().filter(|run| wanted(run)).flat_map(|run| run.data.iter().copied()).collect();
         (clean(&String::from_utf8_lossy(&bytes)), bytes.len() as u64)
     };
     let ((head, head_bytes), (tail, tail_bytes)) = (text(&chunk.head), text(&chunk.tail));

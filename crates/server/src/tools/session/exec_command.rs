@@ -35,10 +35,7 @@ pub(in super::super) const TOOL: Tool = Tool {
     title: "Run a command that may go on",
     description: "Run a shell command. Replies when it ends, or after yield_time_ms with a session ID for write_stdin. \
         tty gives it a terminal, for prompts, REPLs and full-screen programs.",
-    alternative: Some(Alternative {
-        tool: "shell",
-        when: "For a command that simply ends use shell.",
-    }),
+    alternative: Some(Alternative { tool: "shell", when: "For a command that simply ends use shell." }),
     annotations: running::annotations,
     params,
     output: Some(encode::schema),
@@ -51,7 +48,12 @@ fn params(limits: &Limits) -> Vec<Param> {
         Param { name: "cmd", kind: Kind::Word, need: Need::Required, description: "Shell command." },
         text("workdir", "Directory to run in; left out or empty: the server's own."),
         text("shell", "bash, zsh, sh or fish, by name or path; default bash."),
-        Param { name: "login", kind: Kind::SwitchOn, need: Need::Optional, description: "With what login shells set up." },
+        Param {
+            name: "login",
+            kind: Kind::SwitchOn,
+            need: Need::Optional,
+            description: "With what login shells set up.",
+        },
         Param { name: "tty", kind: Kind::Switch, need: Need::Optional, description: "On a terminal." },
         Param {
             name: "stdin",

@@ -31,11 +31,8 @@ fn schema() -> JsonObject {
 
 /// The sessions of a caller, oldest first.
 pub(crate) fn list(sessions: &[Summary]) -> Reply {
-    let text = if sessions.is_empty() {
-        "no sessions\n".to_owned()
-    } else {
-        sessions.iter().map(line).collect()
-    };
+    let text =
+        if sessions.is_empty() { "no sessions\n".to_owned() } else { sessions.iter().map(line).collect() };
     let fields: Vec<Value> = sessions.iter().map(entry).collect();
     Reply::ran(text).structured(rmcp::object!({ "sessions": fields }))
 }

@@ -106,7 +106,8 @@ fn screened(session: &Session, state: &str, mut fields: JsonObject) -> Reply {
     };
     let shown = screen::draw(session, size);
     let screen::Drawn { text, row, column, title } = shown;
-    let place = format!("Screen: {} rows, {} columns, cursor at row {row}, column {column}", size.rows, size.cols);
+    let place =
+        format!("Screen: {} rows, {} columns, cursor at row {row}, column {column}", size.rows, size.cols);
     fields.insert("screen".to_owned(), json!(text));
     fields.insert("cursor".to_owned(), json!({ "row": row, "column": column }));
     if !title.is_empty() {

@@ -30,8 +30,7 @@ impl vt100::Callbacks for Title {
 /// Plays what a session has printed.
 pub(super) fn draw(session: &Session, size: Size) -> Drawn {
     let side = |side: u16| NonZero::new(side).unwrap_or(NonZero::<u16>::MIN);
-    let mut parser =
-        vt100::Parser::new_with_callbacks(side(size.rows), side(size.cols), 0, Title::default());
+    let mut parser = vt100::Parser::new_with_callbacks(side(size.rows), side(size.cols), 0, Title::default());
     if let Ok(record) = session.log().record(Stream::Stdout) {
         let start = record.length().saturating_sub(PLAYED);
         let mut record = record.from(start);

@@ -73,7 +73,10 @@ mod tests {
         for budget in [400, 401, 1000, 4000] {
             let (shown, gone) = fit(&whole(&text), budget);
             assert!(shown.len() <= budget, "{} > {budget}", shown.len());
-            assert!(shown.starts_with("Warning: truncated output (original token count: 2500)\n\né"), "{shown}");
+            assert!(
+                shown.starts_with("Warning: truncated output (original token count: 2500)\n\né"),
+                "{shown}"
+            );
             assert!(shown.contains(&format!("…{gone} tokens truncated…")));
         }
     }

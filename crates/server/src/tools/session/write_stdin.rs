@@ -52,8 +52,18 @@ fn params(limits: &Limits) -> Vec<Param> {
             need: Need::Optional,
             description: "Send this to the foreground.",
         },
-        Param { name: "close_stdin", kind: Kind::Switch, need: Need::Optional, description: "End the input." },
-        Param { name: "resize", kind: Kind::Size, need: Need::Optional, description: "New size of the terminal." },
+        Param {
+            name: "close_stdin",
+            kind: Kind::Switch,
+            need: Need::Optional,
+            description: "End the input.",
+        },
+        Param {
+            name: "resize",
+            kind: Kind::Size,
+            need: Need::Optional,
+            description: "New size of the terminal.",
+        },
     ];
     own.into_iter().chain(portion::params(250, limits)).collect()
 }
