@@ -18,6 +18,7 @@ mod patience;
 mod policy_test;
 mod program;
 mod recording;
+mod rego;
 mod reply;
 mod rules;
 mod serve;
