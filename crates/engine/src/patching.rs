@@ -38,6 +38,11 @@ pub(crate) struct Prepared {
 /// A patch as its caller gave it, and the directory to go to first.
 pub(crate) type Call = (String, Option<String>);
 
+/// Whether the work is a patch that some shell would be given elsewhere; here it never is.
+pub(crate) fn needs_no_shell(work: &Work) -> bool {
+    recognise(work).is_some()
+}
+
 /// The work as a patch, if it is nothing else.
 pub(crate) fn recognised(work: &Work) -> Result<Option<Call>, Refusal> {
     let found = recognise(work).or_else(|| match work {
@@ -89,10 +94,15 @@ impl Prepared {
     }
 
     /// What is judged: its name, and the files that it names.
-    pub(crate) fn argv(&self) -> Argv {
+    pub(crate) fn judged(&self) -> Argv {
         let paths = |patch: &Patch| patch.paths().map(|path| self.shown(path)).collect();
         let args = Patch::parse(&self.text).as_ref().map(paths).unwrap_or_default();
         Argv { file: NAME.to_owned(), args }
+    }
+
+    /// What a person is shown who is asked about it, and what they approve.
+    pub(crate) fn argv(&self) -> Vec<String> {
+        vec![NAME.to_owned(), self.text.clone()]
     }
 
     /// A path in one form only: relative to the directory where it lies below it.

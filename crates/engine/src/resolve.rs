@@ -86,11 +86,10 @@ pub(crate) fn resolve(
 /// The same for a patch, which no program and no shell ever sees.
 fn patch(call: Call, policy: Arc<Policy>, cwd: Cwd, roots: &[RootList<'_>]) -> Result<Resolved, Refusal> {
     let (prepared, cwd) = Prepared::new(call, cwd, roots)?;
-    let argv = prepared.argv();
-    let words = [std::slice::from_ref(&argv.file), &argv.args].concat();
-    let (program, reading) = (Ok(PathBuf::from(&argv.file)), Reading::Plain(argv));
+    let (argv, reading) = (prepared.argv(), Reading::Plain(prepared.judged()));
+    let program = Ok(PathBuf::from(runward_patch::NAME));
     let patch = Some(prepared);
-    Ok(Resolved { policy, reading, program, held: None, argv: words, cwd, env: Vec::new(), patch })
+    Ok(Resolved { policy, reading, program, held: None, argv, cwd, env: Vec::new(), patch })
 }
 
 /// What the policy says of exactly what would run.

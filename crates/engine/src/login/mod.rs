@@ -34,7 +34,7 @@ use tokio::sync::Mutex as AsyncMutex;
 pub(crate) use snapshot::Snapshot;
 
 use crate::resolve::{self, Variables};
-use crate::{Engine, shell};
+use crate::{Engine, patching, shell};
 use capture::Start;
 use watched::Watched;
 
@@ -134,7 +134,8 @@ impl Logins {
     pub(crate) async fn of(&self, engine: &Engine, request: &Request) -> Option<Arc<Snapshot>> {
         let settings = &engine.0.settings;
         let steers = |(name, _): &(String, String)| name == "HOME" || resolve::steers_bash(name.as_ref());
-        if settings.login.timeout.is_zero() || request.env.iter().any(steers) {
+        let is_off = settings.login.timeout.is_zero() || patching::needs_no_shell(&request.work);
+        if is_off || request.env.iter().any(steers) {
             return None;
         }
         let program = shell_of(&request.work, settings.policy.current().path())?;
