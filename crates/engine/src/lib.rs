@@ -206,7 +206,7 @@ impl Engine {
             .and_then(|()| workflow::input(&request, &shared.outputs))
             .map_err(|refusal| self.refuse(&request, refusal))?;
         let login = shared.logins.of(self, &request).await;
-        let (plan, open) = match Plan::make(request, &shared.settings, login.as_deref(), &shared.approvals) {
+        let (plan, open) = match Plan::make_for(self, request, login).await {
             Ok((plan, None)) => (plan, None),
             Ok((plan, Some(reason))) => self.approve(plan, reason, conversation).await?,
             Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),

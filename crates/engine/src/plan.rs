@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use runward_audit::redact::{Secrets, redact_argv};
 use runward_model::wire::{Launch, Step};
@@ -21,7 +22,7 @@ use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};
 use crate::session::Session;
 use crate::supervise::{Holdings, Supervision};
-use crate::{Engine, Sandboxing, Settings, patching};
+use crate::{Engine, Sandboxing, Settings, Shared, patching};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
 #[derive(Debug)]
@@ -53,6 +54,27 @@ impl Plan {
                 Ok((plan, reason))
             }
             Err(refusal) => Err(Box::new(Refused { request, refusal })),
+        }
+    }
+
+    /// The same, aside where it may take its time: nobody else waits for rules in Rego or the hash of a large file.
+    pub(crate) async fn make_for(
+        engine: &Engine,
+        request: Request,
+        login: Option<Arc<Snapshot>>,
+    ) -> Result<(Self, Option<String>), Box<Refused>> {
+        let Shared { settings, approvals, .. } = &*engine.0;
+        if settings.policy.current().rego().is_none() {
+            return Plan::make(request, settings, login.as_deref(), approvals);
+        }
+        let (shared, asked) = (engine.0.clone(), request.clone());
+        let make = move || Plan::make(request, &shared.settings, login.as_deref(), &shared.approvals);
+        match tokio::task::spawn_blocking(make).await {
+            Ok(made) => made,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(Box::new(Refused { request: asked, refusal: Refusal::ShuttingDown })),
+            },
         }
     }
 
