@@ -51,7 +51,7 @@ impl Engine {
         let principal = request.caller.principal.clone();
         let mut session = self.start_in(request, &self.0.kept_room, conversation).await?;
         session.loosen();
-        Ok(self.adopt(principal, &session))
+        Ok(self.adopt(&principal, &session))
     }
 
     /// A kept session of this principal. A command that went on without its caller becomes one.
@@ -61,12 +61,12 @@ impl Engine {
             Err(none) => none,
         };
         match self.session(principal, id).filter(|_| none == NoSession::Unknown) {
-            Some(session) => Ok(self.adopt(principal.clone(), &session)),
+            Some(session) => Ok(self.adopt(principal, &session)),
             None => Err(none),
         }
     }
 
-    fn adopt(&self, principal: Principal, session: &Session) -> Kept {
+    fn adopt(&self, principal: &Principal, session: &Session) -> Kept {
         let entry = Arc::new(Entry::new(session.watch()));
         for evicted in self.0.kept.add(principal, entry.clone()) {
             evicted.session.stop(StopReason::Evicted);

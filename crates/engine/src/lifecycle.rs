@@ -77,7 +77,14 @@ pub(crate) struct State {
     stopped: Option<StopReason>,
     cut: bool,
     background: Background,
-    kept: bool,
+    kept: Kept,
+}
+
+/// Whether what the first process left behind lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    No,
+    Yes,
 }
 
 /// What becomes of processes that the first one leaves behind.
@@ -121,7 +128,7 @@ impl State {
             stopped: None,
             cut: false,
             background,
-            kept: false,
+            kept: Kept::No,
         };
         for stream in outputs {
             *state.is_open(stream) = true;
@@ -146,7 +153,7 @@ impl State {
             gone,
             stopped: self.stopped,
             cut: self.cut,
-            kept: self.kept,
+            kept: self.kept == Kept::Yes,
         })
     }
 
@@ -225,7 +232,7 @@ impl State {
 
     /// Ends the session and lets what is left of it live.
     fn release(&mut self) -> Vec<Effect> {
-        self.kept = true;
+        self.kept = Kept::Yes;
         self.enter(Phase::Ended, vec![Effect::Release])
     }
 

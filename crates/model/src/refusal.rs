@@ -16,7 +16,7 @@ pub enum Refusal {
     #[error("{}; {why}", .verdict.reason)]
     NotApproved {
         /// What the policy says of it.
-        verdict: Verdict,
+        verdict: Box<Verdict>,
         /// Who denied it and why, or why nobody could be asked.
         why: String,
     },

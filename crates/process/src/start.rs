@@ -106,8 +106,7 @@ impl Spawner {
         let session = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
         let (near, far) = ends(stdio).map_err(Error::Pipes)?;
         let launch = if near.terminal.is_some() { launch.on_terminal() } else { launch };
-        let [stdin, stdout, stderr] = far;
-        let mut fds = vec![cwd, stdin, stdout, stderr];
+        let mut fds: Vec<OwnedFd> = [cwd].into_iter().chain(far).collect();
         let launch = match program {
             Some((program, opened)) => {
                 fds.push(program);
@@ -197,8 +196,8 @@ struct Near {
 }
 
 /// The server's ends, and the child's descriptors 0 to 2.
-fn ends(stdio: Stdio) -> io::Result<(Near, [OwnedFd; 3])> {
-    let (stdin, child_stdin) = match stdio {
+fn ends(wanted: Stdio) -> io::Result<(Near, [OwnedFd; 3])> {
+    let (stdin, child_stdin) = match wanted {
         Stdio::Pipes => (None, pipes::empty_input()?),
         Stdio::Piped => pipes::input().map(|(near, far)| (Some(Input::Pipe(near)), far))?,
         Stdio::Terminal(size) => return terminal_ends(size),

@@ -144,7 +144,7 @@ impl Approvals {
             Need::Nobody => Ok(None),
             Need::Person(reason) if self.settings.policy == ApprovalPolicy::Never => {
                 let why = "approval_policy is never, so nobody is asked and it was not run".to_owned();
-                Err(Refusal::NotApproved { verdict: case.said(reason), why })
+                Err(Refusal::NotApproved { verdict: case.said(reason).into(), why })
             }
             Need::Person(reason) => Ok(Some(reason)),
             Need::Denied => Err(Refusal::Denied(case.verdict.clone())),
@@ -167,7 +167,7 @@ impl Approvals {
         }
         let prefix = self.offered(case);
         let question = Arc::new(question::question(case, &reason, prefix)?);
-        let refused = |why: String| Refusal::NotApproved { verdict: case.said(reason.clone()), why };
+        let refused = |why: String| Refusal::NotApproved { verdict: case.said(reason.clone()).into(), why };
         let Ok(_open) = self.open.try_acquire() else {
             return Err(refused(format!("{MOST_OPEN} questions are open already, so it was not run")));
         };

@@ -23,7 +23,7 @@ pub(super) fn question(
     let length = command.len() + case.argv.iter().map(String::len).sum::<usize>() + given;
     if length > 2 * LONGEST {
         let why = "it is too long to be shown to a person, so it was not run; put it into a file".to_owned();
-        return Err(Refusal::NotApproved { verdict: case.said(reason.to_owned()), why });
+        return Err(Refusal::NotApproved { verdict: case.said(reason.to_owned()).into(), why });
     }
     let caller = &request.caller;
     Ok(Question {

@@ -114,7 +114,7 @@ impl Table {
     }
 
     /// Adds a session; those that have to go for it are returned, to be stopped.
-    pub(super) fn add(&self, principal: Principal, entry: Arc<Entry>) -> Vec<Arc<Entry>> {
+    pub(super) fn add(&self, principal: &Principal, entry: Arc<Entry>) -> Vec<Arc<Entry>> {
         let mut shares = self.lock();
         let share = shares.live.entry(principal.clone()).or_default();
         share.push(entry);

@@ -34,7 +34,7 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> Value {
     match refusal {
         Refusal::Denied(verdict) => of(verdict),
         Refusal::NotApproved { verdict, why } => {
-            of(&Verdict { reason: format!("{}; {why}", verdict.reason), ..verdict.clone() })
+            of(&Verdict { reason: format!("{}; {why}", verdict.reason), ..(**verdict).clone() })
         }
         other => of(&Verdict { reason: other.to_string(), ..Verdict::default() }),
     }
