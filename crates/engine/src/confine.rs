@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use runward_model::{Confinement, Door, Enforced, Fence, Network, Profile, Refusal, Tier};
+use runward_model::{Abilities, Confinement, Door, Enforced, Fence, Network, Profile, Refusal, Tier};
 use runward_process::Spawner;
 use runward_sandbox::{Scene, Settings};
 
@@ -35,6 +35,13 @@ impl Sandboxing {
         Sandboxing { usual, networks: Vec::new() }
     }
 
+    fn profile(&self, confinement: Confinement) -> Profile {
+        match confinement {
+            Confinement::Usual => self.usual.profile,
+            Confinement::Escalated => Profile::FullAccess,
+        }
+    }
+
     fn network(&self, door: Door) -> Network {
         let own = self.networks.iter().find(|(name, _)| *name == door.0);
         own.map_or(self.usual.network, |(_, network)| *network)
@@ -57,10 +64,7 @@ pub(crate) async fn confine(
     confinement: Confinement,
     scene: Scene<'_>,
 ) -> Result<Confined, Refusal> {
-    let profile = match confinement {
-        Confinement::Usual => sandboxing.usual.profile,
-        Confinement::Escalated => Profile::FullAccess,
-    };
+    let profile = sandboxing.profile(confinement);
     if profile == Profile::FullAccess {
         return Ok(Confined::default());
     }
@@ -78,6 +82,18 @@ pub(crate) async fn confine(
         confined.temporary = Some(temporary);
     }
     Ok(confined)
+}
+
+/// The same for what the server does to files itself: it keeps to the profile whatever the host can enforce.
+pub(crate) fn confine_own(
+    sandboxing: &Sandboxing,
+    confinement: Confinement,
+    scene: Scene<'_>,
+) -> Result<Confined, Refusal> {
+    let itself = Abilities { tier: Tier::Full, ..Abilities::default() };
+    let confined = sandboxing.usual.confine(sandboxing.profile(confinement), Network::Off, scene, &itself);
+    let (fence, enforced) = confined.map_err(|error| Refusal::Unconfinable(error.to_string()))?;
+    Ok(Confined { fence, enforced, temporary: None })
 }
 
 impl Confined {

@@ -107,7 +107,11 @@ impl Plan {
     ) -> Result<Self, Box<Refused>> {
         let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
         let door = self.request.caller.door;
-        match confine::confine(sandboxing, spawner, door, self.confinement, scene).await {
+        let confined = match &self.resolved.patch {
+            Some(_) => confine::confine_own(sandboxing, self.confinement, scene),
+            None => confine::confine(sandboxing, spawner, door, self.confinement, scene).await,
+        };
+        match confined {
             Ok(confined) => {
                 confined.adjust(&mut self.resolved.env);
                 Ok(Plan { confined, ..self })

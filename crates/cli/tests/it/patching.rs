@@ -294,3 +294,37 @@ fn a_disk_that_fills_up_leaves_everything_as_it_was() {
     let seen = ask("shell", json!({ "command": "ls -A; cat a.txt", "working_directory": directory.path() }));
     assert_eq!(seen["structuredContent"]["stdout"], "a.txt\none\n", "{seen}");
 }
+
+#[test]
+fn a_sandbox_profile_holds_for_patches_whatever_the_host_can_enforce() {
+    let (_guard, directory) = workspace();
+    let ask = |profile: &str, path: &str| {
+        let program = program("*").env("RUNWARD_SANDBOX_PROFILE", profile);
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+        call(&mut client(program), "apply_patch", json!({ "patch": patch, "workdir": directory }))
+    };
+    for (profile, path, said) in [
+        ("read-only", "b.txt", "lies outside the writable roots of the sandbox profile: (none)"),
+        ("workspace-write", ".git/hooks/pre-commit", "is protected"),
+    ] {
+        let result = ask(profile, path);
+        assert!(result["isError"] == true && text(&result).contains(said), "{result}");
+        is_untouched(&directory);
+    }
+    assert_eq!(ask("workspace-write", "b.txt")["isError"], false);
+    assert_eq!(read(&directory, "b.txt"), "x\n");
+}
+
+#[test]
+fn a_patch_that_needs_a_person_is_not_applied_without_one() {
+    let (_guard, directory) = workspace();
+    let settings = tempfile::tempdir().unwrap();
+    let file = settings.path().join("rules.toml");
+    fs::write(&file, "[[rule]]\npattern = [\"apply_patch\"]\ndecision = \"ask\"\n").unwrap();
+    let program = Program::new(&["stdio", "--config", file.to_str().unwrap()])
+        .env("ALLOWED_COMMANDS", "*")
+        .env("RUNWARD_APPROVAL_POLICY", "never");
+    let result = call(&mut client(program), "apply_patch", json!({ "patch": UPDATE, "workdir": directory }));
+    assert!(result["isError"] == true && text(&result).contains("nobody is asked"), "{result}");
+    is_untouched(&directory);
+}
