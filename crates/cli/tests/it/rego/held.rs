@@ -80,6 +80,34 @@ fn a_script_that_is_replaced_while_it_is_judged_does_not_run() {
 }
 
 #[test]
+fn a_held_file_runs_wherever_commands_are_kept_and_however_they_are_confined() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("held-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let script = directory.join("tool");
+    executable(&script, b"#!/bin/sh\necho it runs\n");
+    let policy = set("allow if input.direct");
+    let program = Path::new("/usr/bin/env");
+    for setting in [
+        ("RUNWARD_PROCESS_CONTAINMENT", "cgroup"),
+        ("RUNWARD_PROCESS_CONTAINMENT", "namespace"),
+        ("RUNWARD_PROCESS_CONTAINMENT", "keeper"),
+        ("RUNWARD_SANDBOX_PROFILE", "read-only"),
+        ("RUNWARD_SANDBOX_PROFILE", "workspace-write"),
+    ] {
+        let mut server = server(policy.path(), &[setting, ("RUNWARD_SANDBOX_FALLBACK", "warn")]);
+        for file in [program, &script] {
+            let (refused, text) = ask(&mut server, file);
+            if text.contains("the runner could not be started") {
+                runward_testkit::skipped(&format!("{setting:?}: {text}"));
+                continue;
+            }
+            assert!(!refused && text.starts_with("exit_code: 0\n"), "{setting:?} {}: {text}", file.display());
+        }
+    }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
 fn a_script_gets_its_arguments_and_its_own_text() {
     let directory = tempfile::tempdir().unwrap();
     let script = directory.path().join("tool");
