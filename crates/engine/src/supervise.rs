@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use runward_model::wire::Report;
@@ -14,7 +15,6 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::Engine;
 use crate::confine::TemporaryDirectory;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::log::EventLog;
@@ -24,6 +24,7 @@ use crate::screen::Screen;
 use crate::session::{Leash, Session, packed};
 use crate::streams::{Source, Streams};
 use crate::typing::Typing;
+use crate::{Engine, Settings};
 use crate::{waiting, workflow};
 
 /// How a session ended, once it has.
@@ -106,14 +107,7 @@ impl Supervision {
         let log = EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone());
         let (log, closing) = (Arc::new(log), shared.outputs.clone());
         let (wishes, queue) = mpsc::unbounded_channel();
-        let (typing, source) = match (input, &request.stdio) {
-            (Some(record), _) => (None, Some(Source::Record(record))),
-            (None, Stdio::Open | Stdio::Terminal(_)) => {
-                let (typing, typed) = Typing::new();
-                (Some(typing), Some(Source::Typed(typed)))
-            }
-            (None, Stdio::Pipes | Stdio::Given(_)) => (None, None),
-        };
+        let (typing, source) = input_ends(input, &request.stdio);
         let (sender, outcome) = watch::channel(None);
         let session = Session {
             id: child.session,
@@ -122,10 +116,7 @@ impl Supervision {
             log: log.clone(),
             wishes,
             typing,
-            size: match request.stdio {
-                Stdio::Terminal(size) => Some(Arc::new(packed(size).into())),
-                Stdio::Pipes | Stdio::Given(_) | Stdio::Open => None,
-            },
+            size: terminal_size(&request.stdio),
             outcome,
             leash: Leash::Held,
         };
@@ -144,11 +135,7 @@ impl Supervision {
                 deadline: request.timeout.map(|limit| (started + limit, limit)),
                 told: None,
             },
-            graces: Graces {
-                kill: shared.settings.kill_grace,
-                shutdown: shared.settings.shutdown_grace,
-                drain: shared.settings.drain_grace,
-            },
+            graces: Graces::new(&shared.settings),
             child,
             started,
             exited: None,
@@ -170,12 +157,7 @@ impl Supervision {
             // The answer goes first; writing the record would hold it up.
             tokio::time::sleep(ANSWER_FIRST).await;
             open.ended(&outcome, &log).await;
-            if let Some(left) = left {
-                tokio::select! {
-                    () = left.discard() => {}
-                    () = aborts.stopping.cancelled() => {}
-                }
-            }
+            discard(left, &aborts.stopping).await;
         });
         session
     }
@@ -322,7 +304,40 @@ async fn time_is_up(deadline: Option<(Instant, Duration)>) -> Duration {
     limit
 }
 
+/// The writing and the reading end of a session's input, where it has them.
+fn input_ends(input: Option<Record>, stdio: &Stdio) -> (Option<Typing>, Option<Source>) {
+    match (input, stdio) {
+        (Some(record), _) => (None, Some(Source::Record(record))),
+        (None, Stdio::Open | Stdio::Terminal(_)) => {
+            let (typing, typed) = Typing::new();
+            (Some(typing), Some(Source::Typed(typed)))
+        }
+        (None, Stdio::Pipes | Stdio::Given(_)) => (None, None),
+    }
+}
+
+fn terminal_size(stdio: &Stdio) -> Option<Arc<AtomicU32>> {
+    match stdio {
+        Stdio::Terminal(size) => Some(Arc::new(packed(*size).into())),
+        Stdio::Pipes | Stdio::Given(_) | Stdio::Open => None,
+    }
+}
+
+/// Reads what processes that were left alone print, for as long as they do and the server runs.
+async fn discard(left: Option<Streams>, stopping: &CancellationToken) {
+    if let Some(left) = left {
+        tokio::select! {
+            () = left.discard() => {}
+            () = stopping.cancelled() => {}
+        }
+    }
+}
+
 impl Graces {
+    fn new(settings: &Settings) -> Self {
+        Graces { kill: settings.kill_grace, shutdown: settings.shutdown_grace, drain: settings.drain_grace }
+    }
+
     fn of(self, timer: Timer, stopped: Option<StopReason>) -> Duration {
         match (timer, stopped) {
             (Timer::Grace, Some(StopReason::ShuttingDown)) => self.shutdown,
