@@ -36,6 +36,8 @@ struct Lanes {
     forgotten: bool,
     /// Where readers that may miss nothing read, once there is one.
     tap: Option<Arc<Tap>>,
+    /// Whether its reader gets everything, so that nothing is kept here.
+    passes: bool,
     /// Set once nothing more will be printed.
     is_over: bool,
 }
@@ -127,19 +129,18 @@ impl EventLog {
 
     fn with(limit: usize, spooling: Spooling) -> Self {
         let (stdout, stderr) = (Lane::new(limit), Lane::new(limit));
-        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false, tap: None, is_over: false };
+        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false, tap: None, passes: false, is_over: false };
         EventLog { lanes: Mutex::new(lanes), position: watch::Sender::new(0) }
     }
 
     /// Adds what an output has printed.
     pub fn append(&self, stream: Stream, bytes: &[u8]) {
         let mut lanes = self.lock();
-        let at = lanes.position;
-        if !lanes.lane(stream).has_room(bytes.len()) {
-            lanes.begin_spooling();
+        if lanes.passes {
+            lanes.lane(stream).pass(bytes.len());
+        } else {
+            lanes.keep(stream, bytes);
         }
-        lanes.spooling.append(stream, bytes);
-        lanes.lane(stream).append(at, bytes);
         lanes.position += bytes.len() as u64;
         if let Some(tap) = &lanes.tap {
             tap.push(stream, bytes);
@@ -147,9 +148,9 @@ impl EventLog {
         self.position.send_replace(lanes.position);
     }
 
-    /// From now on every print is also an event of its own, beginning with what has been printed. It is then no
-    /// longer spooled as well: of a session that is read like this the log keeps both ends in memory. Call this once,
-    /// when the session starts.
+    /// From now on every print is an event of its own, beginning with what has been printed. It is then no longer
+    /// spooled as well: beside a journal the log keeps both ends in memory, beside a window nothing. Call this once, when
+    /// the session starts.
     pub fn tap(&self, keeping: Keeping) -> Arc<Tap> {
         let mut lanes = self.lock();
         let tap = Arc::new(lanes.spooling.tap(keeping));
@@ -158,6 +159,10 @@ impl EventLog {
                 Piece::Bytes { stream, data, .. } => tap.push(stream, &data),
                 Piece::Gap { .. } => tracing::error!("a session was tapped too late"),
             }
+        }
+        if keeping != Keeping::OnDisk {
+            lanes.passes = true;
+            Stream::BOTH.into_iter().for_each(|stream| lanes.lane(stream).pass_all());
         }
         if lanes.is_over {
             tap.close();
@@ -192,8 +197,9 @@ impl EventLog {
         if let Some(record) = lanes.spooling.record(stream) {
             return record;
         }
-        let Captured { head, missing, tail } = lanes.lane(stream).captured();
-        Ok(Record::in_memory(head, missing + tail.len() as u64))
+        let lane = lanes.lane(stream);
+        let Captured { head, missing, tail } = lane.captured();
+        Ok(Record::in_memory(head, missing + tail.len() as u64 + lane.passed()))
     }
 
     /// The beginning of one output, as far as it is kept.
@@ -284,6 +290,15 @@ impl EventLog {
 }
 
 impl Lanes {
+    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
+        let at = self.position;
+        if !self.lane(stream).has_room(bytes.len()) {
+            self.begin_spooling();
+        }
+        self.spooling.append(stream, bytes);
+        self.lane(stream).append(at, bytes);
+    }
+
     fn read_from(&self, position: u64) -> Vec<Piece> {
         let mut pieces = self.stdout.read_from(position, Stream::Stdout);
         pieces.extend(self.stderr.read_from(position, Stream::Stderr));

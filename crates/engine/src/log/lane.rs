@@ -20,6 +20,8 @@ pub(super) struct Lane {
     tail_bytes: usize,
     /// Bytes that have left the tail.
     dropped: u64,
+    /// Bytes that went past it to a reader that gets them all.
+    passed: u64,
 }
 
 #[derive(Debug)]
@@ -45,7 +47,7 @@ impl Chunk {
 impl Lane {
     pub(super) fn new(limit: usize) -> Self {
         let (head, tail) = (Vec::new(), VecDeque::new());
-        Lane { half: limit / 2, head, head_bytes: 0, tail, tail_bytes: 0, dropped: 0 }
+        Lane { half: limit / 2, head, head_bytes: 0, tail, tail_bytes: 0, dropped: 0, passed: 0 }
     }
 
     /// How many bytes it may hold.
@@ -66,6 +68,21 @@ impl Lane {
     /// What it holds, in order.
     pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         self.head.iter().chain(&self.tail).map(|chunk| chunk.data.as_slice())
+    }
+
+    /// Leaves bytes to a reader that gets them all.
+    pub(super) fn pass(&mut self, bytes: usize) {
+        self.passed += bytes as u64;
+    }
+
+    /// The same for what it holds; everything, as long as nothing has been dropped.
+    pub(super) fn pass_all(&mut self) {
+        *self = Lane { passed: self.memory() as u64, dropped: self.dropped, ..Lane::new(self.limit()) };
+    }
+
+    /// How many bytes went past it.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
     }
 
     /// Lets go of everything.
@@ -148,7 +165,7 @@ impl Lane {
     /// How many bytes were printed, and how many of them [`Lane::captured`] leaves out.
     pub(super) fn size(&self) -> (u64, u64) {
         let missing = self.dropped + self.tail_bytes.saturating_sub(self.half) as u64;
-        (self.dropped + (self.head_bytes + self.tail_bytes) as u64, missing)
+        (self.passed + self.dropped + (self.head_bytes + self.tail_bytes) as u64, missing)
     }
 
     pub(super) fn captured(&self) -> Captured {

@@ -251,8 +251,13 @@ impl Reader {
             }
             Store::Disk(journal) => self.in_journal(journal, is_over)?,
         };
-        let end = || (is_over && self.next >= next).then_some(Event::End { seq: self.next });
-        let found = found.or_else(end);
+        let end = match &kept.store {
+            Store::Disk(journal) => {
+                next + Stream::BOTH.map(|stream| u64::from(journal.dropped(stream) > 0)).iter().sum::<u64>()
+            }
+            Store::Window { .. } | Store::Nowhere => next,
+        };
+        let found = found.or_else(|| (is_over && self.next >= end).then_some(Event::End { seq: end }));
         if let Some(Event::Printed { .. } | Event::Dropped { .. }) = found {
             self.next += 1;
         }
@@ -279,7 +284,7 @@ impl Reader {
         self.place = Some(place);
         let lost = Stream::BOTH.map(|stream| (stream, journal.dropped(stream)));
         let lost = lost.into_iter().filter(|(_, bytes)| *bytes > 0);
-        let told = usize::try_from(self.next - 1 - journal.events()).unwrap_or(usize::MAX);
+        let told = usize::try_from((self.next - 1).saturating_sub(journal.events())).unwrap_or(usize::MAX);
         // How much is known only at the end, and nothing is kept after the first that is not.
         Ok(lost.skip(told).next().filter(|_| is_over).map(|(stream, bytes)| Event::Dropped {
             seq: self.next,

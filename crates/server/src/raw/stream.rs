@@ -63,6 +63,8 @@ impl Reading {
         let last = match self.reader.next().await {
             Ok(Event::Printed { seq, stream, data }) => return Some(frame::output(seq, stream, &data)),
             Ok(Event::Dropped { seq, stream, bytes }) => return Some(frame::gap(seq, stream, bytes)),
+            // Whoever asks for what comes after the end hears nothing more.
+            Ok(Event::End { seq }) if seq < self.reader.next_number() => return None,
             Ok(Event::End { seq }) => frame::exit(seq, &self.session.over().await),
             Ok(Event::Gone) => frame::error(self.reader.next_number(), "these events are no longer kept"),
             Err(error) => {

@@ -1,0 +1,10 @@
+//! `run-remote`, the real program against the real server.
+
+mod command_line;
+mod input;
+mod lost;
+mod output;
+mod program;
+mod proxy;
+mod signals;
+mod terminal;
