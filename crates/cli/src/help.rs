@@ -30,6 +30,7 @@ const FIRST_STEPS: &str = r#"First steps:
 
 Settings: built-in defaults, then a file, then variables, then flags.
   ALLOWED_COMMANDS   what may run: ls,cat or * for everything; empty for nothing
+  POLICY_DIR         a directory of rules in Rego that decide instead; the list can then only narrow
   ALLOWED_CWD_ROOTS  where it may run: /srv,/home/me/work; empty for anywhere
   RUNWARD_CONFIG     the file, else ~/.config/runward/config.toml if there is one
   RUNWARD_TOKEN      the bearer token that HTTP clients must show
@@ -43,7 +44,8 @@ input or at SIGTERM, and stops every command that still runs. Log lines go to st
 
 /// Below the options of `serve`.
 pub(crate) const SERVE: &str = "\
-MCP is at /mcp; GET /healthz answers while the server lives. Once it listens, one line on standard \
+MCP is at /mcp; GET /healthz answers while the server lives, and says what is wrong with the rules in \
+POLICY_DIR. Once it listens, one line on standard \
 output says where: listening on http://127.0.0.1:8000 (the default). Any address beyond loopback \
 needs a bearer token in RUNWARD_TOKEN.
 
@@ -59,11 +61,13 @@ runward check [OPTIONS] -- 'COMMAND LINE'
 pub(crate) const CHECK: &str = "\
 One argument is a command line, read as execute_command reads it: where it has shell syntax, every \
 command inside is judged. Two or more are a program and its arguments, read as execute_process \
-reads them: shell syntax means nothing. Exits 0 when the command is allowed, 1 when it is not.
+reads them: shell syntax means nothing. With POLICY_DIR, shows what the rules were told of each command, \
+which of them hold, and at which line the others end. Exits 0 when the command is allowed, 1 when it is not.
 
 Examples:
   ALLOWED_COMMANDS=ls,cat runward check -- 'ls -l | cat'
-  ALLOWED_COMMANDS=ls runward check --json -- ls '*.txt'";
+  ALLOWED_COMMANDS=ls runward check --json -- ls '*.txt'
+  POLICY_DIR=policies/subcommands runward check -- git push";
 
 /// Below the options of `doctor`.
 pub(crate) const DOCTOR: &str = "\
