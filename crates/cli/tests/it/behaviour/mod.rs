@@ -3,6 +3,8 @@
 mod door;
 mod engine;
 mod mcp;
+mod raw;
+mod run_remote;
 mod suite;
 
 use door::{Door, Setup};
@@ -22,8 +24,19 @@ macro_rules! behaves {
     };
 }
 
-/// The behaviours of every door, and those in brackets.
+/// The behaviours of every door whose replies are bounded, and those in brackets.
 macro_rules! behaves_fully {
+    ($door:ident, $open:expr, [$($more:ident)*]) => {
+        behaves_like_a_door!($door, $open, [
+            a_flood_is_cut_in_the_middle_and_says_by_how_much
+            a_child_left_behind_does_not_keep_the_answer
+            $($more)*
+        ]);
+    };
+}
+
+/// The behaviours of every door, and those in brackets.
+macro_rules! behaves_like_a_door {
     ($door:ident, $open:expr, [$($more:ident)*]) => {
         behaves!($door, $open, [
             outputs_and_a_clean_exit_are_reported
@@ -42,8 +55,6 @@ macro_rules! behaves_fully {
             a_call_after_one_that_was_stopped_is_not_stopped_with_it
             a_caller_that_goes_away_ends_the_whole_family
             a_server_that_is_told_to_stop_ends_the_whole_family
-            a_flood_is_cut_in_the_middle_and_says_by_how_much
-            a_child_left_behind_does_not_keep_the_answer
             calls_run_side_by_side
             bytes_that_are_no_text_are_replaced_and_named
             $($more)*
@@ -71,6 +82,21 @@ behaves_fully!(
     over_http_of_2025_11_25,
     super::http_legacy,
     [a_killed_server_leaves_nobody_behind memory_stays_bounded_in_a_flood]
+);
+
+behaves_like_a_door!(
+    over_raw,
+    super::raw::open,
+    [
+        a_child_left_behind_does_not_keep_the_answer
+        a_flood_arrives_whole_and_memory_stays_bounded
+        a_killed_server_leaves_nobody_behind
+    ]
+);
+behaves_like_a_door!(
+    over_run_remote,
+    super::run_remote::open,
+    [a_flood_arrives_whole_and_memory_stays_bounded a_killed_server_leaves_nobody_behind]
 );
 
 fn stdio_modern(setup: &Setup) -> Box<dyn Door> {

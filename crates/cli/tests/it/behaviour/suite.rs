@@ -162,6 +162,17 @@ pub(super) fn memory_stays_bounded_in_a_flood(open: Open) {
     assert!(peak < BOUND, "{peak} KiB");
 }
 
+pub(super) fn a_flood_arrives_whole_and_memory_stays_bounded(open: Open) {
+    /// 40 MB, in KiB.
+    const BOUND: u64 = 39_062;
+    let mut door = open_for_puppet(open);
+    let reply = door.call(&ask(&["print", "begin", "flood", "3000000", "print", "end"]));
+    assert_eq!((reply.is_error, reply.exit_code, reply.stdout.len()), (false, Some(0), 3_000_008));
+    assert!(reply.stdout.starts_with("begin0123") && reply.stdout.ends_with("end"));
+    let peak = door.peak_memory_kib();
+    assert!(peak < BOUND, "{peak} KiB");
+}
+
 pub(super) fn a_child_left_behind_does_not_keep_the_answer(open: Open) {
     let marker = Marker::new();
     let reply = open_for_puppet(open).call(&ask(&["orphan", marker.as_str(), "print", "done"]));

@@ -4,7 +4,7 @@ mod command_line;
 mod input;
 mod lost;
 mod output;
-mod program;
+pub(crate) mod program;
 mod proxy;
 mod signals;
 mod terminal;
