@@ -66,7 +66,11 @@ impl Engine {
         }
     }
 
+    /// Puts a session into the table, unless it is there.
     fn adopt(&self, principal: &Principal, session: &Session) -> Kept {
+        if let Ok(entry) = self.0.kept.find(principal, session.id()) {
+            return Kept(entry);
+        }
         let entry = Arc::new(Entry::new(session.watch()));
         for evicted in self.0.kept.add(principal, entry.clone()) {
             evicted.session.stop(StopReason::Evicted);

@@ -67,9 +67,9 @@ pub struct Keyboard {
 impl Keyboard {
     /// Sends a signal as a terminal would: to its foreground, or else to the group of the first process.
     pub fn signal(&self, signal: Signal) {
-        match &self.terminal {
-            Some(terminal) => drop(terminal.signal(signal)),
-            None => self.orders.send(Order::SignalGroup { session: self.session, signal }),
+        let is_sent = self.terminal.as_ref().is_some_and(|terminal| terminal.signal(signal).is_ok());
+        if !is_sent {
+            self.orders.send(Order::SignalGroup { session: self.session, signal });
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rmcp::model::ToolAnnotations;
-use runward_model::{Caller, Ending, Request, Stdio, Work};
+use runward_model::{Caller, Ending, Refusal, Request, Stdio, Work};
 
 use super::{Limits, Refused, Reply, Seen, receipt, workflow};
 use crate::params::{Given, Kind, Need, Param};
@@ -76,7 +76,8 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
 
 /// The reason as it is.
 pub(crate) fn refuse(refused: &Refused<'_>) -> Reply {
-    Reply::failed(refused.refusal.to_string()).receipt(receipt::of_refusal(refused.refusal))
+    let reply = Reply::failed(refused.refusal.to_string()).receipt(receipt::of_refusal(refused.refusal));
+    if matches!(refused.refusal, Refusal::Skipped { .. }) { reply.harmless() } else { reply }
 }
 
 fn milliseconds(duration: Duration) -> u64 {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_model::{Caller, Confinement, Request, Script, Size, Stdio, Wish, Work, Workflow};
+use runward_model::{Caller, Confinement, Request, Script, Size, Stdio, Wish, Work};
 
-use super::super::{Act, Alternative, Limits, Tool, running};
+use super::super::{Act, Alternative, Limits, Tool, running, workflow};
 use super::{Opening, encode, portion};
 use crate::params::{Given, Kind, Need, Param};
 
@@ -75,7 +75,7 @@ fn params(limits: &Limits) -> Vec<Param> {
             description: "First words of like commands to allow from now on, such as [\"git\", \"pull\"].",
         },
     ];
-    own.into_iter().chain(portion::params(10_000, limits)).collect()
+    own.into_iter().chain(portion::params(10_000, limits)).chain(workflow::params()).collect()
 }
 
 fn decode(mut given: Given, caller: Caller, limits: &Limits) -> Result<Opening, String> {
@@ -95,7 +95,7 @@ fn decode(mut given: Given, caller: Caller, limits: &Limits) -> Result<Opening, 
         presets,
         stdio,
         timeout: None,
-        workflow: Workflow::default(),
+        workflow: workflow::of(&mut given),
         wish,
     };
     Ok(Opening { request, wait, portion })
