@@ -9,6 +9,7 @@ use runward_audit::redact::looks_secret;
 use runward_engine::{ApprovalSettings, Engine, LoginSettings, OutputSettings, Sandboxing};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
+use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RawSettings, Token};
 
 use crate::config::{Config, Output, Place, ShellTool, rules_file};
@@ -46,10 +47,14 @@ pub(crate) fn engine(config: &Config) -> Engine {
         approvals: approval_settings(config),
         abort_file: abort_file(config),
     };
-    Engine::with_runner(
+    let engine = Engine::with_runner(
         settings,
         RunnerProgram { containment: config.containment, ..RunnerProgram::default() },
-    )
+    );
+    if config.approvals.local {
+        engine.attach(Arc::new(LocalDesk::new(approvals_directory(config))));
+    }
+    engine
 }
 
 fn approval_settings(config: &Config) -> ApprovalSettings {
@@ -187,7 +192,9 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
 pub(crate) fn warn_if_nothing_may_run(config: &Config) {
     let policy = policy(config);
     if !policy.allows_something() {
-        tracing::warn!("no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat, or POLICY_DIR");
+        tracing::warn!(
+            "no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat, or POLICY_DIR"
+        );
     }
     if let Some(fault) = policy.rego().and_then(Rego::fault) {
         tracing::error!(fault, "the policy is broken; nothing is allowed until it is mended");

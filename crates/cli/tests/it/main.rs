@@ -1,6 +1,7 @@
 //! The program as its users meet it: one module a subject.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod approvals;
 mod audit;
 mod behaviour;
 mod check;

@@ -18,6 +18,9 @@ environment_allow = ["GIT_AUTHOR_*"]
 environment_deny = ["NO_*"]
 inherit_also = ["NAMED_TOKEN"]
 
+[approvals]
+local = false
+
 [[rule]]
 pattern = ["id"]
 decision = "ask"

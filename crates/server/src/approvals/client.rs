@@ -68,7 +68,7 @@ pub(super) fn clean(place: &Place) {
 fn place(directory: &Path) -> io::Result<Option<Place>> {
     match Place::open(directory) {
         Ok(place) => Ok(Some(place)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }

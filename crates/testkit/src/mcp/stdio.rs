@@ -46,6 +46,11 @@ impl StdioClient {
         StdioClient { server, era, input, lines, parked: VecDeque::new(), last_id: 0 }
     }
 
+    /// The server's process id.
+    pub fn pid(&self) -> u32 {
+        self.server.pid()
+    }
+
     /// Sends a message.
     pub fn send(&mut self, message: &Value) {
         self.send_line(message.to_string().as_bytes());
