@@ -1,6 +1,6 @@
 //! Some lines of a record.
 
-use std::io;
+use std::io::{self, Read as _};
 
 use regex::bytes::Regex;
 
@@ -28,6 +28,13 @@ pub enum Selection {
     },
     /// So many at the end.
     Last(u64),
+    /// No lines but so many bytes from this one on, counted from 1.
+    Bytes {
+        /// The first.
+        first: u64,
+        /// How many at most.
+        limit: u64,
+    },
     /// Those that match, from this match on, counted from 1.
     Matching {
         /// What they match.
@@ -44,11 +51,13 @@ pub enum Selection {
 pub struct Page {
     /// The lines, in order.
     pub lines: Vec<Line>,
-    /// How many lines the record has.
+    /// The bytes, where those were asked for.
+    pub raw: Option<Vec<u8>>,
+    /// How many lines the record has; not counted where bytes were asked for.
     pub total: u64,
     /// How many of them match, when that was asked.
     pub matches: Option<u64>,
-    /// What to ask for as the first line, or the first match, to see what comes next.
+    /// What to ask for as the first line, match or byte, to see what comes next.
     pub next: Option<u64>,
     /// How many bytes the record has.
     pub bytes: u64,
@@ -76,6 +85,7 @@ pub fn page(record: Record, selection: &Selection) -> io::Result<Page> {
             page_last(record, total, *limit)
         }
         Selection::Matching { pattern, first, limit } => page_matching(record, pattern, *first, *limit),
+        Selection::Bytes { first, limit } => page_bytes(record, *first, *limit),
     }
 }
 
@@ -136,6 +146,17 @@ fn page_matching(record: Record, pattern: &Regex, first: u64, limit: u64) -> io:
         }
     }
     page.matches = Some(matches);
+    Ok(page)
+}
+
+fn page_bytes(record: Record, first: u64, limit: u64) -> io::Result<Page> {
+    let mut page = Page::of(&record);
+    let start = first.saturating_sub(1);
+    let mut raw = Vec::new();
+    record.from(start).take(limit.min(PAGE as u64)).read_to_end(&mut raw)?;
+    let end = start + raw.len() as u64;
+    page.next = (!raw.is_empty() && end < page.bytes).then_some(end + 1);
+    page.raw = Some(raw);
     Ok(page)
 }
 

@@ -63,8 +63,8 @@ fn told(policy: &Policy, trial: &Trial) -> String {
     let Trial { attacks, through, targets } = trial;
     let aimed = match targets {
         0 => String::new(),
-        1 => ", some of them aimed at a command that a rule blocks,".to_owned(),
-        count => format!(", some of them aimed at {count} commands that rules block,"),
+        1 => " (a blocked command among their targets)".to_owned(),
+        count => format!(" ({count} blocked commands among their targets)"),
     };
     let mut text = String::new();
     if let Some(note) = note(policy) {

@@ -71,6 +71,20 @@ fn a_small_output_is_read_by_line_and_makes_no_file() {
 }
 
 #[test]
+fn binary_output_is_read_back_byte_for_byte() {
+    let mut server = Server::start(&[]);
+    let answer = server.client.call("shell", json!({"command": "printf '\\000\\001\\377\\n\\376'"}));
+    let fields = &answer["result"]["structuredContent"];
+    assert_eq!((&fields["stdout_binary"], &fields["stdout_bytes"]), (&json!(true), &json!(5)));
+    assert!(fields["note"].as_str().unwrap().ends_with("(base64: true for the exact bytes)"), "{fields}");
+    let id = fields["output_id"].as_str().unwrap().to_owned();
+    let (_, text) = server.read(&id, json!({"base64": true}));
+    assert!(text.ends_with("\n5 of 5 bytes, in base64\nAAH/Cv4=\n"), "{text}");
+    let (_, text) = server.read(&id, json!({"base64": true, "offset": 2, "limit": 2}));
+    assert!(text.ends_with("\n2 of 5 bytes, in base64\nAf8=\n[more: offset 4]\n"), "{text}");
+}
+
+#[test]
 fn fifty_megabytes_are_paged_and_searched_with_little_memory() {
     let mut server = Server::start(&[]);
     let (id, reply) = server.run(json!({"timeout_ms": 60_000}), "seq 7000000");

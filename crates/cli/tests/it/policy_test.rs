@@ -65,7 +65,7 @@ fn blocked_commands_are_tried_too() {
     assert!(!ended.stdout.contains("sh -c") && !ended.stdout.contains("canary"), "{}", ended.stdout);
     let last = ended.stdout.lines().last().unwrap();
     assert!(
-        last.ends_with(", some of them aimed at a command that a rule blocks, would get through."),
+        last.ends_with(" attacks (a blocked command among their targets) would get through."),
         "{last}"
     );
 }

@@ -14,6 +14,9 @@ use crate::params::{Given, Kind, Need, Param};
 /// The most lines that one page shows.
 const MOST: u64 = 2000;
 
+/// The most bytes that one page shows.
+const MOST_BYTES: u64 = 64 * 1024;
+
 /// A pattern that takes more memory than this when compiled is refused.
 const PATTERN: usize = 1 << 20;
 
@@ -23,8 +26,7 @@ const WAIT_MS: u64 = 50_000;
 pub(super) const TOOL: Tool = Tool {
     name: "read_output",
     title: "Read what a command printed",
-    description: "Page through or search the whole output of a command, running or ended, by the output_id of its \
-        reply, with line numbers.",
+    description: "Page through or search the whole output of a command, running or ended, with line numbers.",
     alternative: None,
     annotations,
     params,
@@ -38,22 +40,22 @@ fn annotations() -> ToolAnnotations {
 
 fn params(_: &Limits) -> Vec<Param> {
     let param = |name, kind, description| Param { name, kind, need: Need::Optional, description };
-    let count = |default| Kind::Integer { min: 1, max: MOST, default };
     vec![
         Param { need: Need::Required, ..param("output_id", Kind::Word, "From the reply of the run.") },
         param("stream", Kind::Choice(&["stdout", "stderr"]), "Which output."),
         param(
             "offset",
             Kind::Integer { min: 1, max: u64::MAX >> 12, default: 1 },
-            "First line; with grep, first match.",
+            "First line, match (grep) or byte (base64).",
         ),
-        param("limit", count(200), "Lines to show at most."),
-        param("grep", Kind::Word, "Show only lines that match this regular expression."),
         param(
-            "tail",
-            Kind::Integer { min: 0, max: MOST, default: 0 },
-            "Show this many last lines instead; 0: no.",
+            "limit",
+            Kind::Integer { min: 1, max: MOST_BYTES, default: 200 },
+            "Lines to show at most; bytes with base64.",
         ),
+        param("grep", Kind::Word, "Show only lines that match this regular expression."),
+        param("tail", Kind::Integer { min: 0, max: MOST, default: 0 }, "This many last lines instead."),
+        param("base64", Kind::Switch, "Exact bytes instead of lines."),
         param(
             "wait_ms",
             Kind::Integer { min: 0, max: WAIT_MS, default: 0 },
@@ -64,10 +66,14 @@ fn params(_: &Limits) -> Vec<Param> {
 
 fn decode(mut given: Given) -> Result<Query, String> {
     let (first, limit) = (given.integer("offset"), given.integer("limit"));
+    let lines = limit.min(MOST);
+    let exact = given.switch("base64");
     let selection = match (given.text("grep"), given.integer("tail")) {
         (Some(_), 1..) => return Err("grep and tail exclude each other; give one of them".into()),
-        (Some(grep), 0) => Selection::Matching { pattern: pattern(&grep)?, first, limit },
-        (None, 0) => Selection::From { first, limit },
+        (None, 0) if exact => Selection::Bytes { first, limit },
+        _ if exact => return Err("base64 shows bytes and excludes grep and tail".into()),
+        (Some(grep), 0) => Selection::Matching { pattern: pattern(&grep)?, first, limit: lines },
+        (None, 0) => Selection::From { first, limit: lines },
         (None, tail) => Selection::Last(tail),
     };
     Ok(Query {
@@ -87,6 +93,9 @@ fn encode(found: &Found<'_>) -> Reply {
     let Found { output, stream, page } = found;
     let mut text = format!("{} of output {}: {}\n", stream.name(), output.id(), state(output));
     let _ = writeln!(text, "{}", size(page));
+    if let Some(raw) = &page.raw {
+        let _ = writeln!(text, "{}", base64_simd::STANDARD.encode_to_string(raw));
+    }
     for line in &page.lines {
         show(&mut text, line);
     }
@@ -105,6 +114,9 @@ fn state(output: &Output) -> String {
 }
 
 fn size(page: &Page) -> String {
+    if let Some(raw) = &page.raw {
+        return format!("{} of {} bytes, in base64", raw.len(), page.bytes);
+    }
     let whole = format!("{} lines, {} bytes", page.total, page.bytes);
     match page.matches {
         Some(matches) => format!("{matches} matches in {whole}"),
@@ -157,5 +169,7 @@ mod tests {
         assert!(broken.starts_with("grep is not a regular expression: "), "{broken}");
         let stream = query(json!({"output_id": "a1", "stream": "both"})).expect_err("unknown");
         assert_eq!(stream, "stream must be one of stdout, stderr, got \"both\"");
+        let lines = query(json!({"output_id": "a1", "base64": true, "tail": 3})).expect_err("both");
+        assert_eq!(lines, "base64 shows bytes and excludes grep and tail");
     }
 }

@@ -31,6 +31,9 @@ pub(super) const TOOL: Tool = Tool {
     act: Act::Run(Run { telling: Telling::Output, decode, encode: encode::encode, refuse: encode::refuse }),
 };
 
+/// The default that the tool's description speaks of.
+const SPEC_TIMEOUT: Duration = Duration::from_mins(5);
+
 fn params(limits: &Limits) -> Vec<Param> {
     let (max, default) = (limits.shell_max_timeout, limits.shell_default_timeout);
     let own = [
@@ -50,7 +53,11 @@ fn params(limits: &Limits) -> Vec<Param> {
             name: "timeout",
             kind: Kind::Integer { min: 1, max: seconds(max), default: seconds(default.min(max)) },
             need: Need::Optional,
-            description: "Command timeout in seconds (optional); then it is stopped with everything it started",
+            description: if default.min(max) == SPEC_TIMEOUT {
+                "Command timeout in seconds (optional, defaults to 300 seconds / 5 minutes)"
+            } else {
+                "Command timeout in seconds (optional)"
+            },
         },
         Param {
             name: "environment",

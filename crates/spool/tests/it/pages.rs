@@ -75,3 +75,22 @@ proptest! {
         prop_assert_eq!(seen, wanted);
     }
 }
+
+#[test]
+fn bytes_are_read_exactly_and_a_page_of_them_is_small() {
+    let bytes: Vec<u8> = (0..200_000u32).map(|number| number.to_le_bytes()[0]).collect();
+    let ask =
+        |first, limit| page(Record::in_memory(bytes.clone(), 0), &Selection::Bytes { first, limit }).unwrap();
+    let (mut next, mut read) = (Some(1), Vec::new());
+    while let Some(first) = next {
+        let page = ask(first, u64::MAX);
+        assert!(page.raw.as_ref().unwrap().len() <= 64 * 1024);
+        read.extend(page.raw.unwrap());
+        next = page.next;
+    }
+    assert_eq!(read, bytes);
+    let some = ask(257, 3);
+    assert_eq!((some.raw.unwrap(), some.next, some.bytes), (vec![0, 1, 2], Some(260), 200_000));
+    let beyond = ask(200_001, 3);
+    assert_eq!((beyond.raw.unwrap(), beyond.next), (vec![], None));
+}

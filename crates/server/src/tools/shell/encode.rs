@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
-use runward_model::{Ending, Outcome, StopReason, View};
+use runward_model::{Ending, Outcome, Refusal, StopReason, View};
 use serde_json::{Value, json};
 
 use super::output::{Output, Shown, share};
@@ -25,12 +25,42 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     reply.structured(fields(view, &outputs, reason, note))
 }
 
-/// Work that never ran.
+/// Work that never ran. A program that cannot be started has failed as it would have in a shell.
 pub(super) fn refuse(refused: &Refused<'_>) -> Reply {
-    let reason = refused.refusal.to_string();
-    let policy = receipt::of_refusal(refused.refusal);
-    let fields = rmcp::object!({ "command": refused.command, "reason": reason, "policy": policy });
-    Reply::failed(reason).structured(fields)
+    let (command, refusal) = (refused.command, refused.refusal);
+    let policy = receipt::of_refusal(refusal);
+    let reason = in_own_words(refusal);
+    let Some(code) = shell_code(refusal) else {
+        let fields = rmcp::object!({ "command": command, "reason": reason, "policy": policy });
+        return Reply::failed(reason).structured(fields);
+    };
+    let fields = rmcp::object!({
+        "command": command,
+        "exit_code": code,
+        "stdout": "",
+        "stderr": "",
+        "execution_time_ms": 0,
+        "reason": reason,
+        "policy": policy,
+    });
+    Reply::failed(format!("Command failed with exit code {code}")).and(reason).structured(fields)
+}
+
+/// What a shell says of such a program.
+fn shell_code(refusal: &Refusal) -> Option<i32> {
+    match refusal {
+        Refusal::NotFound { .. } => Some(127),
+        Refusal::NotExecutable(_) => Some(126),
+        _ => None,
+    }
+}
+
+/// The reason with the names that this tool's callers know.
+fn in_own_words(refusal: &Refusal) -> String {
+    let reason = refusal.to_string();
+    let said = [("cwd ", "working_directory "), ("program not found: ", "command not found: ")];
+    let own = said.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", reason.strip_prefix(theirs)?)));
+    own.unwrap_or(reason)
 }
 
 /// Both outputs as the reply shows them.
@@ -104,9 +134,7 @@ fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<S
     }
     let shown = [("stdout", outputs.stdout.truncated), ("stderr", outputs.stderr.truncated)];
     for ((stream, truncated), binary) in shown.into_iter().zip(outputs.binary) {
-        if truncated > 0 {
-            add(&format!("{stream}_truncated_bytes"), json!(truncated));
-        }
+        add(&format!("{stream}_truncated_bytes"), json!(truncated));
         if let Some(bytes) = binary {
             add(&format!("{stream}_binary"), json!(true));
             add(&format!("{stream}_bytes"), json!(bytes));
@@ -128,7 +156,8 @@ fn note(seen: &Seen<'_>, outputs: &Outputs) -> Option<String> {
     let is_cut = outputs.stdout.truncated + outputs.stderr.truncated > 0 || outputs.binary != [None; 2];
     if let Some(output) = view.receipt.output.as_ref().filter(|_| is_cut && seen.limits.offers_read_output) {
         let how_much = if view.output_note.is_none() { "the whole output" } else { "more of the output" };
-        notes.push(format!("{how_much} can be read with read_output and output_id {output}"));
+        let exactly = if outputs.binary == [None; 2] { "" } else { " (base64: true for the exact bytes)" };
+        notes.push(format!("{how_much} can be read with read_output and output_id {output}{exactly}"));
     }
     for (name, _) in ["stdout", "stderr"].into_iter().zip(outputs.lossy).filter(|(_, lossy)| *lossy) {
         notes.push(format!("{name} is not UTF-8 throughout; other bytes are shown as \u{FFFD}"));

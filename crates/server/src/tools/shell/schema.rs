@@ -26,6 +26,7 @@ pub(super) fn output() -> JsonObject {
             "stdout_bytes": { "type": "integer" },
             "stderr_bytes": { "type": "integer" },
             "output_id": { "type": "string" },
+            "session_id": { "type": "integer" },
             "cpu_time_ms": { "type": "integer" },
             "max_rss_kb": { "type": "integer" },
             "policy": {

@@ -57,7 +57,12 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
 
 fn reply(view: &View) -> Value {
     let near = |_: &str| vec!["make".to_owned()];
-    result((TOOL.run().encode)(&Seen { view, limits: &USUAL_LIMITS, near: &near, beginning: &|_, _| Vec::new() }))
+    result((TOOL.run().encode)(&Seen {
+        view,
+        limits: &USUAL_LIMITS,
+        near: &near,
+        beginning: &|_, _| Vec::new(),
+    }))
 }
 
 fn result(reply: Reply) -> Value {
@@ -162,6 +167,30 @@ fn the_second_text_is_the_output() {
 }
 
 #[test]
+fn what_cannot_be_started_has_failed_as_in_a_shell_and_other_refusals_have_not() {
+    let missing = Refusal::NotFound { program: "gti".into(), near: vec!["git".into()] };
+    let directory = Refusal::CwdMissing("/nowhere".into());
+    for (refusal, code, texts) in [
+        (
+            missing,
+            json!(127),
+            ["Command failed with exit code 127", "command not found: gti (close matches on PATH: git)"]
+                .as_slice(),
+        ),
+        (directory, Value::Null, &["working_directory does not exist: /nowhere"]),
+    ] {
+        let reply = result((TOOL.run().refuse)(&Refused { command: "gti", refusal: &refusal }));
+        let said: Vec<_> = reply["content"].as_array().unwrap().iter().map(|it| it["text"].clone()).collect();
+        assert_eq!(
+            (said.as_slice(), &reply["isError"]),
+            (json!(texts).as_array().unwrap().as_slice(), &json!(true))
+        );
+        let fields = &reply["structuredContent"];
+        assert_eq!((&fields["exit_code"], &fields["reason"]), (&code, said.last().unwrap()));
+    }
+}
+
+#[test]
 fn what_the_kernel_said_is_the_reason() {
     let mut waited = view(Ending::Signaled(Signal::TERM), TIMED_OUT, "", "");
     waited.outcome.waiting_for_input = true;
@@ -193,10 +222,7 @@ fn output_beyond_the_budget_is_cut_in_both_forms_and_counted() {
     assert_eq!(structured["stderr"], "small\n");
     let truncated = structured["stdout_truncated_bytes"].as_u64().expect("a number");
     assert!(stdout.contains(&format!("\n... {truncated} bytes missing ...\n")));
-    assert_eq!(
-        (&structured["stderr_truncated_bytes"], &structured["output_id"]),
-        (&Value::Null, &json!("o1"))
-    );
+    assert_eq!((&structured["stderr_truncated_bytes"], &structured["output_id"]), (&json!(0), &json!("o1")));
     let note = structured["note"].as_str().expect("a note");
     assert_eq!(note, "the whole output can be read with read_output and output_id o1");
 }

@@ -1,6 +1,6 @@
 //! Why a command failed, in one line, where that can be told.
 
-use runward_model::{Ending, Outcome, Signal, StopReason};
+use runward_model::{Ending, LimitHit, Outcome, Signal, StopReason};
 
 /// Texts by which programs say that they want a terminal.
 const WANTS_TERMINAL: [&str; 9] = [
@@ -21,7 +21,7 @@ const EXHAUSTED: [(&str, &str); 5] = [
     ("Disk quota exceeded", "the disk quota is used up"),
     ("Cannot allocate memory", "the system had no more memory to give"),
     ("fork: retry: Resource temporarily unavailable", "the system had no room for another process"),
-    ("Too many open files", "it had too many files open at once"),
+    ("Too many open files", "it had too many files open at once, see limits.open_files"),
 ];
 
 /// The reason, from what the kernel said and from what the command printed on standard error.
@@ -60,9 +60,22 @@ fn exited(code: i32, stderr: &str, near: &dyn Fn(&str) -> Vec<String>) -> Option
         }
         _ if exhausted(stderr).is_some() => exhausted(stderr).map(str::to_owned),
         _ if stderr.contains(": Permission denied") => permission(stderr),
-        129..=159 => Some(format!("a command in it was ended by {}", ended_by(Signal(code - 128)))),
+        129..=159 => Some(by_signal(Signal(code - 128))),
         _ => None,
     }
+}
+
+/// A shell says with its exit code that a command in it was ended by a signal; 24 and 25 are the kernel's for limits.
+fn by_signal(signal: Signal) -> String {
+    let limit = match signal {
+        Signal(24) => Some(LimitHit::CpuTime),
+        Signal(25) => Some(LimitHit::FileSize),
+        _ => None,
+    };
+    limit.map_or_else(
+        || format!("a command in it was ended by {}", ended_by(signal)),
+        |limit| limit.to_string(),
+    )
 }
 
 fn ended_by(signal: Signal) -> String {
