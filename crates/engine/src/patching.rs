@@ -134,9 +134,10 @@ pub(crate) fn begin(
     let shared = engine.0.clone();
     let id = receipt.output.get_or_insert_with(Outputs::name).clone();
     let log = Arc::new(EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone()));
+    let number = SessionId(NEXT.fetch_add(1, Ordering::Relaxed));
     let (sender, outcome) = watch::channel(None);
     let session = Session {
-        id: SessionId(NEXT.fetch_add(1, Ordering::Relaxed)),
+        id: number,
         pid: 0,
         receipt: Arc::new(receipt),
         log: log.clone(),
@@ -155,6 +156,9 @@ pub(crate) fn begin(
         let applied =
             applied.unwrap_or_else(|error| Err(format!("apply_patch failed inside the server: {error}\n")));
         let outcome = outcome_of(&applied, started);
+        if shared.settings.log_commands {
+            tracing::info!(session = %number, exit_code = outcome.exit_code(), "patched");
+        }
         print(&applied, Screen::new(log.clone(), &secrets));
         log.close();
         workflow::after_end(request.workflow.on_failure, &shared.settings.abort_file, &command, &outcome);
