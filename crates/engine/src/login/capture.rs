@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use runward_model::wire::{Launch, Report};
@@ -32,6 +32,9 @@ const LINGER: Duration = Duration::from_millis(250);
 
 /// How a shell is started that reads no start-up files and counts as a login shell all the same.
 const BARE: [&str; 3] = ["--noprofile", "-l", "-c"];
+
+/// Where a capture begins: nobody's workspace, so a sandbox makes nothing writable for it.
+const PLACE: &str = "/";
 
 /// Where captures come from, as settings for single doors see it.
 const DOOR: Door = Door("login");
@@ -100,7 +103,8 @@ impl Start<'_> {
         let shared = &self.engine.0;
         let Confined { fence, temporary: _temporary, .. } = self.confined().await?;
         let launch = launch.map_err(|_| Problem::Silent)?.limited(shared.settings.limits).fenced(fence);
-        let cwd = home(environment).map_err(|refusal| Problem::NotStarted(refusal.to_string()))?;
+        let cwd = cwd::open(Some(Path::new(PLACE)), &[]);
+        let cwd = cwd.map_err(|refusal| Problem::NotStarted(refusal.to_string()))?;
         let child = shared.spawner.spawn(launch, cwd.handle, Stdio::Pipes).await;
         let child = child.map_err(|error| Problem::NotStarted(error.to_string()))?;
         let (stdout, stderr) = listen(child).await?;
@@ -113,19 +117,11 @@ impl Start<'_> {
     /// As every command is, with no directory of its own to write to.
     async fn confined(&self) -> Result<Confined, Problem> {
         let shared = &self.engine.0;
-        let scene = Scene { cwd: Path::new("/"), program: self.program };
+        let scene = Scene { cwd: Path::new(PLACE), program: self.program };
         let (sandboxing, usual) = (&shared.settings.sandboxing, Confinement::Usual);
         let confined = confine::confine(sandboxing, &shared.spawner, DOOR, usual, scene).await;
         confined.map_err(|refusal| Problem::NotStarted(refusal.to_string()))
     }
-}
-
-/// The directory that a login begins in.
-fn home(environment: &[(OsString, OsString)]) -> Result<cwd::Cwd, runward_model::Refusal> {
-    let home = environment.iter().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
-    let home = home.filter(|home| home.is_absolute());
-    home.and_then(|home| cwd::open(Some(&home), &[]).ok())
-        .map_or_else(|| cwd::open(Some(Path::new("/")), &[]), Ok)
 }
 
 fn mark() -> String {

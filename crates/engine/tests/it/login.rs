@@ -325,3 +325,28 @@ fn other_shells_read_their_files_every_time() {
         assert_eq!(reads(home.path()), 2);
     });
 }
+
+/// What is confined has temporary directories of its own, so its home cannot be among them.
+#[test]
+fn a_confined_command_finds_the_same() {
+    use runward_model::{Network, Profile};
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(home.path().join(".bash_profile"), format!("{COUNT}f() {{ echo $X; }}; export X=1")).unwrap();
+    let usual = runward_sandbox::Settings {
+        profile: Profile::WorkspaceWrite,
+        network: Network::Off,
+        writable_roots: vec![home.path().join("reads")],
+        fallback: runward_sandbox::Fallback::Warn,
+        keep: MINUTE,
+        ..runward_engine::Sandboxing::none().usual
+    };
+    fs::write(home.path().join("reads"), "").unwrap();
+    let sandboxing = runward_engine::Sandboxing { usual, networks: Vec::new() };
+    block_on(Settings { sandboxing, ..captured(home.path()) }, async |engine| {
+        for _ in 0..2 {
+            let view = run(engine, login("f;")).await;
+            assert_eq!(printed(&view).1, "1\n", "{view:?}");
+        }
+        assert_eq!(reads(home.path()), 1);
+    });
+}
