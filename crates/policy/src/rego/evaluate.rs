@@ -1,7 +1,7 @@
 //! Asking the interpreter, within bounds.
 //!
-//! The interpreter looks at the clock while it works, but not inside a single built-in function, and it can use up a
-//! stack. So it works on a thread of its own with room to spare, and whoever asked waits no longer than the bound.
+//! The interpreter counts its steps, but not those inside a single built-in function, and it can use up a stack. So it
+//! works on a thread of its own with room to spare, and whoever asked waits no longer than the bound.
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,8 +18,8 @@ use super::{ALLOW, ASK, Answer, REASON, Set, fault};
 
 /// How long all commands of one request may take together.
 const PER_REQUEST: Duration = Duration::from_secs(2);
-/// Steps of the interpreter between two looks at the clock.
-const STEPS: NonZeroU32 = NonZeroU32::new(64).unwrap();
+/// How many steps the interpreter may take for one rule about one command.
+const STEPS: NonZeroU32 = NonZeroU32::new(1_000_000).unwrap();
 /// Reserved, not used, unless rules are nested very deeply.
 const STACK: usize = 256 << 20;
 /// Threads that are still busy although nobody waits for them any more; beyond this nothing more is asked.
@@ -79,7 +79,7 @@ impl Set {
         let limit = budget.0.get();
         let begun = Instant::now();
         let (set, input) = (self.clone(), input.clone());
-        let answered = aside(limit, move || set.answer(input, limit));
+        let answered = aside(limit, move || set.answer(input));
         budget.0.set(limit.saturating_sub(begun.elapsed()));
         answered.and_then(|answer| answer)
     }
@@ -91,9 +91,9 @@ impl Set {
         lenient.ask(input, budget).is_ok()
     }
 
-    fn answer(mut self, input: Value, limit: Duration) -> Result<Answer, Failure> {
+    fn answer(mut self, input: Value) -> Result<Answer, Failure> {
         let engine = &mut self.engine;
-        engine.set_execution_timer_config(ExecutionTimerConfig { limit, ..timer() });
+        engine.set_execution_timer_config(step_limit());
         engine.set_input(input);
         let mut value = |rule: &str, there: bool| {
             let value = there.then(|| engine.eval_rule(rule.to_owned()));
@@ -107,14 +107,16 @@ impl Set {
     }
 }
 
-/// How the interpreter looks at the clock.
-pub(super) fn timer() -> ExecutionTimerConfig {
-    ExecutionTimerConfig { limit: PER_REQUEST, check_interval: STEPS }
+/// The interpreter looks at the clock after so many steps, and then it is always too late.
+pub(super) fn step_limit() -> ExecutionTimerConfig {
+    ExecutionTimerConfig { limit: Duration::ZERO, check_interval: STEPS }
 }
 
 fn failure(error: &(impl fmt::Display + AsRef<dyn std::error::Error + Send + Sync + 'static>)) -> Failure {
     match error.as_ref().downcast_ref::<LimitError>() {
-        Some(LimitError::TimeLimitExceeded { .. }) => Failure::Unfinished(too_long()),
+        Some(LimitError::TimeLimitExceeded { .. }) => {
+            Failure::Unfinished(format!("the policy takes more than {STEPS} steps to decide; simplify it"))
+        }
         _ => Failure::Error(fault::told(error)),
     }
 }
@@ -153,5 +155,24 @@ struct Busy;
 impl Drop for Busy {
     fn drop(&mut self) {
         BUSY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_longer_than_the_bound_for_what_does_not_end() {
+        let (release, wait) = mpsc::channel::<()>();
+        let failure = aside(Duration::from_millis(1), move || wait.recv()).unwrap_err();
+        assert!(failure.to_string().starts_with("the policy takes longer than 2 s"), "{failure}");
+        drop(release);
+    }
+
+    #[test]
+    fn an_interpreter_that_panics_is_a_failure_and_no_more() {
+        let failure = aside(Duration::from_mins(1), || assert!(std::hint::black_box(false))).unwrap_err();
+        assert_eq!(failure.to_string(), "the interpreter of the policy failed");
     }
 }

@@ -37,6 +37,9 @@ const ASK: &str = "data.sandbox.main.ask";
 /// The rule that says why not.
 const REASON: &str = "data.sandbox.main.reason";
 
+/// A stack has to hold all of them, should each lean on the next.
+const MOST_RULES: usize = 4000;
+
 /// How long loading may take.
 const LOADING: Duration = Duration::from_secs(10);
 
@@ -158,6 +161,10 @@ fn compile(directory: &Path, sources: &[sources::Source]) -> Result<Set, String>
         for source in &sources {
             let added = engine.add_policy(source.path.display().to_string(), source.text.clone());
             added.map_err(|error| fault::told(&error))?;
+        }
+        let rules: usize = engine.get_modules().iter().map(|module| module.policy.len()).sum();
+        if rules > MOST_RULES {
+            return Err(format!("more than {MOST_RULES} rules"));
         }
         recursion::refuse(&mut engine)?;
         let queries = Queries::of(&mut engine)?;

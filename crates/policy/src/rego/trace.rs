@@ -157,7 +157,7 @@ fn alone(
     }
     engine.set_enable_coverage(true);
     engine.set_input(input.clone());
-    engine.set_execution_timer_config(evaluate::timer());
+    engine.set_execution_timer_config(evaluate::step_limit());
     let value = engine.eval_rule(ALLOW.to_owned()).map_err(|error| fault::told(&error))?;
     let report = engine.get_coverage_report().map_err(|error| fault::told(&error))?;
     let path = sources.get(kept.source).map(|source| source.path.display().to_string());
