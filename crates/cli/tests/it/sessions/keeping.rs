@@ -126,3 +126,36 @@ fn calls_on_different_sessions_do_not_wait_for_each_other() {
     let last = Reply::of(&client.answer(waiting));
     assert!(last.exit_code() > 128, "{last:?}");
 }
+
+#[test]
+fn a_session_takes_part_in_a_workflow() {
+    let mut client = client();
+    let first = exec(&mut client, json!({ "cmd": "echo passed on", "login": false }));
+    let output = first.field("output_id").clone();
+    let second = exec(&mut client, json!({ "cmd": "cat", "input_from": output }));
+    assert_eq!(second.output(), "passed on\n");
+    let condition = json!({ "output_id": output, "exit_code": 1 });
+    let skipped = exec(&mut client, json!({ "cmd": "echo no", "only_if": condition }));
+    assert!(!skipped.is_error() && skipped.text().starts_with("skipped: "), "{skipped:?}");
+}
+
+#[test]
+fn a_retry_with_the_same_key_comes_back_to_the_same_session() {
+    let mut client = client();
+    let start = json!({ "cmd": "echo once; sleep 600", "request_key": "k", "yield_until": "once", "yield_time_ms": 20000 });
+    let first = exec(&mut client, start.clone()).session();
+    assert_eq!(
+        exec(&mut client, json!({ "yield_time_ms": 250, "cmd": start["cmd"], "request_key": "k" })).session(),
+        first
+    );
+    assert_eq!(sessions(&mut client).len(), 1);
+}
+
+#[test]
+fn a_one_shot_call_that_outlives_its_caller_is_gone_on_with() {
+    let mut client = client_with(&[("RUNWARD_MCP_PATIENCE", "1s")]);
+    let reply = Reply::of(&client.call("shell", json!({ "command": "sleep 2; echo at last" })));
+    let session = reply.session();
+    let (printed, last) = to_the_end(&mut client, session);
+    assert_eq!((printed.as_str(), last.exit_code()), ("at last\n", 0));
+}
