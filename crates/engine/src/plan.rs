@@ -70,7 +70,7 @@ impl Plan {
         let (shared, asked) = (engine.0.clone(), request.clone());
         let make = move || Plan::make(request, &shared.settings, login.as_deref(), &shared.approvals);
         match tokio::task::spawn_blocking(make).await {
-            Ok(made) => made,
+            Ok(planned) => planned,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(_) => Err(Box::new(Refused { request: asked, refusal: Refusal::ShuttingDown })),
