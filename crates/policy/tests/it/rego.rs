@@ -1,6 +1,7 @@
 //! Rules in Rego, without a server around them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use runward_model::{Argv, Decision, Verdict, Work};
@@ -195,6 +196,16 @@ fn a_directory_that_cannot_be_read_denies_everything() {
     let dangling = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/nowhere", dangling.path().join("a.rego")).unwrap();
     assert!(Rego::load(dangling.path()).fault().unwrap().contains("a.rego: No such file"));
+    let circle = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("a.rego", circle.path().join("a.rego")).unwrap();
+    assert!(Rego::load(circle.path()).fault().unwrap().contains("a.rego: Too many levels of symbolic links"));
+    let closed = set(&[("open.rego", "package sandbox.main\nallow := true"), ("closed/more.rego", "package more")]);
+    fs::set_permissions(closed.path().join("closed"), fs::Permissions::from_mode(0)).unwrap();
+    if closed.path().join("closed").read_dir().is_ok() {
+        eprintln!("skipped: nothing is closed to this user");
+    } else {
+        assert!(Rego::load(closed.path()).fault().unwrap().contains("closed: Permission denied"));
+    }
     let pipe = tempfile::tempdir().unwrap();
     let _listener = std::os::unix::net::UnixListener::bind(pipe.path().join("a.rego")).unwrap();
     assert!(Rego::load(pipe.path()).fault().unwrap().ends_with("a.rego: not a regular file"));
