@@ -225,6 +225,7 @@ impl Engine {
             Some(open) => open,
             None => shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?,
         };
+        open.given(&plan).await?;
         plan.spawn(self, open, room).await
     }
 

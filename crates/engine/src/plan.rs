@@ -48,7 +48,8 @@ impl Plan {
         match judged(&request, settings, login, approvals) {
             Ok((resolved, verdict, program, reason)) => {
                 // Where nobody has to be asked, a person has said for good what the caller wishes.
-                let confinement = if reason.is_none() { request.wish.confinement } else { Confinement::Usual };
+                let confinement =
+                    if reason.is_none() { request.wish.confinement } else { Confinement::Usual };
                 let confined = Confined::default();
                 let plan = Plan { request, resolved, verdict, program, input: None, confinement, confined };
                 Ok((plan, reason))
@@ -130,6 +131,11 @@ impl Plan {
         &self.request
     }
 
+    /// How tightly it is to be held.
+    pub(crate) fn confinement(&self) -> Confinement {
+        self.confinement
+    }
+
     /// Why it may run.
     pub(crate) fn verdict(&self) -> &Verdict {
         &self.verdict
@@ -152,11 +158,12 @@ impl Plan {
         mut open: OpenCall,
         room: OwnedSemaphorePermit,
     ) -> Result<Session, Refusal> {
-        let Plan { request, resolved, verdict, program, input, confined, .. } = self;
+        let Plan { request, resolved, verdict, program, input, confinement, confined } = self;
         let Confined { fence, enforced, temporary } = confined;
         let Resolved { argv, cwd, env, patch, held, .. } = resolved;
         let (command, directory) = (request.work.to_string(), cwd.path.clone());
-        let receipt = Receipt { command, cwd: directory, verdict, enforced, output: None };
+        let shown = fence.clone().map(Box::new);
+        let receipt = Receipt { command, cwd: directory, verdict, enforced, fence: shown, output: None };
         if let Some(patch) = patch {
             let patch = patch.confined(fence.as_ref());
             return Ok(patching::begin(engine, patch, request, receipt, open, room));
@@ -184,11 +191,13 @@ impl Plan {
                 return Err(refusal);
             }
         };
-        open.started(&child);
+        open.started(&child, &receipt.enforced);
         if engine.0.settings.log_commands {
             record_start(&request.caller, &argv, &child, &engine.0.secrets(&request.env));
         }
-        Ok(Supervision::begin(engine, child, request, receipt, Holdings { open, room, input, temporary }))
+        let typist = if confinement == Confinement::Escalated { open.typist() } else { None };
+        let holdings = Holdings { open, room, input, temporary, typist };
+        Ok(Supervision::begin(engine, child, request, receipt, holdings))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use runward_audit::redact::Secrets;
 use runward_audit::{Answered, Asked, CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail, Typed};
-use runward_model::{Outcome, Question, Refusal, Request, Stream, Verdict};
+use runward_model::{Confinement, Enforced, Outcome, Profile, Question, Refusal, Request, Stdio, Stream, Verdict};
 use runward_process::Child;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
@@ -125,6 +125,14 @@ impl OpenCall {
         self.add(|call| Answered { call, by, answer }.without(&self.secrets).into()).await
     }
 
+    /// What an escalated command is given to read counts as typed.
+    pub(crate) async fn given(&self, plan: &Plan) -> Result<(), Refusal> {
+        match (plan.confinement(), &plan.request().stdio, self.typist()) {
+            (Confinement::Escalated, Stdio::Given(input), Some(typist)) => typist.record(input).await,
+            _ => Ok(()),
+        }
+    }
+
     /// For a session whose input is recorded.
     pub(crate) fn typist(&self) -> Option<Typist> {
         let (recorder, secrets) = (self.recorder.clone(), self.secrets.clone());
@@ -139,9 +147,10 @@ impl OpenCall {
     }
 
     /// Its first process runs.
-    pub(crate) fn started(&mut self, child: &Child) {
+    pub(crate) fn started(&mut self, child: &Child, enforced: &Enforced) {
         let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.clone()) else { return };
-        let started = Started { call, session: child.session, pid: child.pid };
+        let sandbox = (enforced.profile != Profile::FullAccess).then(|| enforced.clone());
+        let started = Started { call, session: child.session, pid: child.pid, sandbox };
         let untold = Arc::new(Mutex::new(Some(started)));
         let (late, recorder) = (untold.clone(), self.recorder.clone());
         let teller = self.recorder.tasks.spawn(async move {
@@ -186,6 +195,11 @@ impl OpenCall {
 }
 
 impl Typist {
+    /// Runs as one of the engine's tasks, so that a shutdown waits for it.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.recorder.tasks.spawn(task);
+    }
+
     /// Something is about to be typed. What cannot be recorded is not typed.
     pub(crate) async fn record(&self, typed: &[u8]) -> Result<(), Refusal> {
         let Some(trail) = self.recorder.trail.clone() else { return Ok(()) };

@@ -19,7 +19,7 @@ use crate::confine::TemporaryDirectory;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::log::EventLog;
 use crate::outputs::Outputs;
-use crate::record::OpenCall;
+use crate::record::{OpenCall, Typist};
 use crate::screen::Screen;
 use crate::session::{Leash, Session, packed};
 use crate::streams::{Source, Streams};
@@ -62,6 +62,8 @@ pub(crate) struct Holdings {
     pub(crate) input: Option<Record>,
     /// Where its temporary files are, if not in a namespace of its own.
     pub(crate) temporary: Option<TemporaryDirectory>,
+    /// Who records what is typed into it, where that is recorded.
+    pub(crate) typist: Option<Typist>,
 }
 
 /// What somebody wants of a session.
@@ -100,14 +102,14 @@ impl Supervision {
         mut child: Child,
         request: Request,
         mut receipt: Receipt,
-        Holdings { open, room, input, temporary }: Holdings,
+        Holdings { open, room, input, temporary, typist }: Holdings,
     ) -> Session {
         let shared = &engine.0;
         let id = receipt.output.get_or_insert_with(Outputs::name).clone();
         let log = EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone());
         let (log, closing) = (Arc::new(log), shared.outputs.clone());
         let (wishes, queue) = mpsc::unbounded_channel();
-        let (typing, source) = input_ends(input, &request.stdio);
+        let (typing, source) = input_ends(input, &request.stdio, typist);
         let (sender, outcome) = watch::channel(None);
         let session = Session {
             id: child.session,
@@ -305,11 +307,19 @@ async fn time_is_up(deadline: Option<(Instant, Duration)>) -> Duration {
 }
 
 /// The writing and the reading end of a session's input, where it has them.
-fn input_ends(input: Option<Record>, stdio: &Stdio) -> (Option<Typing>, Option<Source>) {
+fn input_ends(
+    input: Option<Record>,
+    stdio: &Stdio,
+    typist: Option<Typist>,
+) -> (Option<Typing>, Option<Source>) {
     match (input, stdio) {
         (Some(record), _) => (None, Some(Source::Record(record))),
         (None, Stdio::Open | Stdio::Terminal(_)) => {
             let (typing, typed) = Typing::new();
+            let typing = match typist {
+                Some(typist) => typing.recorded_by(typist),
+                None => typing,
+            };
             (Some(typing), Some(Source::Typed(typed)))
         }
         (None, Stdio::Pipes | Stdio::Given(_)) => (None, None),

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+use crate::record::Typist;
+
 /// How many bytes may wait for a command to read them.
 const ROOM: usize = 1 << 20;
 
@@ -51,6 +53,32 @@ impl Typing {
     pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Typed>) {
         let (queue, typed) = mpsc::unbounded_channel();
         (Typing { queue, room: Arc::new(Semaphore::new(ROOM)) }, typed)
+    }
+
+    /// The same where nothing reaches the command that was not recorded first. It ends with the session's own end.
+    pub(crate) fn recorded_by(self, typist: Typist) -> Self {
+        let Typing { queue: session, room } = self;
+        let (queue, mut typed) = mpsc::unbounded_channel();
+        let recorder = typist.clone();
+        recorder.spawn(async move {
+            loop {
+                let next = tokio::select! {
+                    () = session.closed() => return,
+                    next = typed.recv() => next,
+                };
+                let Some(next) = next else { return };
+                if let Typed::Bytes(bytes, _) = &next
+                    && let Err(refusal) = typist.record(bytes).await
+                {
+                    tracing::error!(%refusal, "what was typed could not be recorded; the input is closed");
+                    return;
+                }
+                if session.send(next).is_err() {
+                    return;
+                }
+            }
+        });
+        Typing { queue, room }
     }
 
     /// Hands over bytes, all of them or none.

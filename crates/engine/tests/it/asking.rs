@@ -473,3 +473,45 @@ fn what_is_too_long_to_be_read_is_not_asked_about() {
         assert!(parrot.asked().is_empty());
     });
 }
+
+/// What was typed into each call, the oldest first.
+fn typed(trail: &Trail) -> Vec<Vec<String>> {
+    let calls = trail.query(Filter::default(), Order::OldestFirst).map(Result::unwrap);
+    let texts = |call: runward_audit::Call| {
+        let records = trail.show(&call.judged.call).unwrap();
+        let texts = records.iter().filter_map(|stored| match stored.record().unwrap().entry {
+            runward_audit::Entry::Typed(typed) => Some(typed.text),
+            _ => None,
+        });
+        texts.collect()
+    };
+    calls.map(texts).collect()
+}
+
+#[test]
+fn what_is_typed_into_an_escalated_session_is_recorded_before_it_arrives() {
+    let directory = tempfile::tempdir().unwrap();
+    let trail = Arc::new(Trail::at(directory.path().join("audit.db")));
+    let settings =
+        Settings { trail: Some(trail.clone()), ..told(policy("*", &[]), ApprovalSettings::default()) };
+    block_on(settings, async |engine| {
+        engine.attach(Parrot::saying(Answer::ApproveOnce));
+        let open = || Request { stdio: runward_model::Stdio::Open, ..line("cat") };
+        for request in [open(), escalated(open())] {
+            let mut session = engine.start(request).await.unwrap();
+            for typed in ["one\n", "two\n"] {
+                session.write(typed.as_bytes().to_vec()).unwrap();
+            }
+            until_printed(&session, "two").await;
+            session.close_input().unwrap();
+            assert_eq!(text(&session.ended().await.stdout.head), "one\ntwo\n");
+        }
+        let given = runward_model::Stdio::Given(b"all at once".to_vec());
+        assert_eq!(printed(engine, escalated(Request { stdio: given, ..line("cat") })).await, "all at once");
+    });
+    assert_eq!(
+        typed(&trail),
+        [vec![], vec!["one\n".to_owned(), "two\n".to_owned()], vec!["all at once".to_owned()]]
+    );
+    assert!(trail.verify().unwrap().is_clean());
+}
