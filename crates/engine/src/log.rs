@@ -162,7 +162,9 @@ impl EventLog {
         }
         if keeping != Keeping::OnDisk {
             lanes.passes = true;
-            Stream::BOTH.into_iter().for_each(|stream| lanes.lane(stream).pass_all());
+            for stream in Stream::BOTH {
+                lanes.lane(stream).pass_all();
+            }
         }
         if lanes.is_over {
             tap.close();

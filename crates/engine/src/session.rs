@@ -133,10 +133,7 @@ impl Session {
     }
 
     /// The same session without the leash.
-    pub fn unleashed(&self) -> Session {
-        self.watch()
-    }
-
+    #[must_use]
     pub fn watch(&self) -> Session {
         Session {
             id: self.id,

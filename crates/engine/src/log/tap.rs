@@ -283,10 +283,10 @@ impl Reader {
         }
         self.place = Some(place);
         let lost = Stream::BOTH.map(|stream| (stream, journal.dropped(stream)));
-        let lost = lost.into_iter().filter(|(_, bytes)| *bytes > 0);
+        let mut lost = lost.into_iter().filter(|(_, bytes)| *bytes > 0);
         let told = usize::try_from((self.next - 1).saturating_sub(journal.events())).unwrap_or(usize::MAX);
         // How much is known only at the end, and nothing is kept after the first that is not.
-        Ok(lost.skip(told).next().filter(|_| is_over).map(|(stream, bytes)| Event::Dropped {
+        Ok(lost.nth(told).filter(|_| is_over).map(|(stream, bytes)| Event::Dropped {
             seq: self.next,
             stream,
             bytes,

@@ -109,14 +109,14 @@ fn leash(given: &Given) -> Result<Leash, String> {
 
 /// The size of a terminal: exactly two numbers.
 pub(super) fn size(value: &Value) -> Result<Size, String> {
-    let side = |fields: &Map<String, Value>, name: &str| {
-        let side = fields.get(name)?.as_u64().filter(|side| *side > 0)?;
-        u16::try_from(side).ok()
+    let number = |fields: &Map<String, Value>, name: &str| {
+        let number = fields.get(name)?.as_u64().filter(|number| *number > 0)?;
+        u16::try_from(number).ok()
     };
     let size = value
         .as_object()
         .filter(|fields| fields.len() == 2)
-        .and_then(|fields| Some(Size { rows: side(fields, "rows")?, cols: side(fields, "cols")? }));
+        .and_then(|fields| Some(Size { rows: number(fields, "rows")?, cols: number(fields, "cols")? }));
     size.ok_or_else(|| "tty must be an object with rows and cols, integers from 1 to 65535".into())
 }
 

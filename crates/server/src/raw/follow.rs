@@ -53,7 +53,7 @@ pub(super) async fn follow(
         reader: attended.read(),
         id,
         leash,
-        session: session.unleashed(),
+        session: session.watch(),
         tap: tap.clone(),
         attended,
         attendance: raw.0.attendance.clone(),

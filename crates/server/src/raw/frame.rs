@@ -50,7 +50,9 @@ pub(super) fn exit(seq: u64, outcome: &Outcome) -> Bytes {
     add("event", json!("exit"));
     add("seq", json!(seq));
     add("exitCode", code);
-    signal.map(|signal| add("signal", json!(signal)));
+    if let Some(signal) = signal {
+        add("signal", json!(signal));
+    }
     if let Some(reason) = outcome.stopped {
         add("stopped", json!(word(reason)));
         add("message", json!(reason.to_string()));

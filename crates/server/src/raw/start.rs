@@ -43,7 +43,7 @@ impl Raw {
             reader: attended.read(),
             id,
             leash,
-            session: session.unleashed(),
+            session: session.watch(),
             tap: tap.clone(),
             attended,
             attendance: self.0.attendance.clone(),
@@ -52,7 +52,7 @@ impl Raw {
         // Whoever reads holds the leash: dropping the answer is the client going away.
         session.loosen();
         if leash == Leash::Detached {
-            self.attend_to_the_end(session.unleashed());
+            self.attend_to_the_end(session.watch());
         }
         Reading::new(self, session, &tap, 0, presence).into_response()
     }

@@ -120,7 +120,7 @@ impl Presence {
         let waiting = Presence {
             id: self.id.clone(),
             leash: Leash::Detached,
-            session: self.session.unleashed(),
+            session: self.session.watch(),
             tap: self.tap.clone(),
             attended: self.attended.clone(),
             attendance: self.attendance.clone(),

@@ -8,6 +8,9 @@ use runward_client::{Control, Server};
 /// How many bytes arrive between two words: a quarter of what the server keeps.
 const EVERY: usize = 1 << 20;
 
+/// Less than this the server may keep until it notices by itself.
+const MUCH: usize = 64 * 1024;
+
 /// Tells the server what has arrived. Commands that print little never need a second connection for it.
 pub(crate) struct Acknowledging {
     server: Server,
@@ -36,6 +39,13 @@ impl Acknowledging {
             teller
         });
         let _ = teller.send(seq);
+    }
+
+    /// Nothing more comes: what the server still keeps, it need not, if that is much.
+    pub(crate) fn finish(&mut self, seq: u64) {
+        if self.unsaid >= MUCH {
+            let _ = self.server.control(&self.session).acknowledge(seq);
+        }
     }
 }
 

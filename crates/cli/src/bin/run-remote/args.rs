@@ -27,7 +27,8 @@ pub(crate) struct Args {
     /// Whether it is only judged.
     pub(crate) check: bool,
     pub(crate) program: String,
-    pub(crate) args: Vec<String>,
+    /// Its arguments.
+    pub(crate) words: Vec<String>,
 }
 
 /// Reads the words after the program's own name.
@@ -55,7 +56,7 @@ fn command(
     let program = words.next().transpose()?.filter(|program| !program.is_empty());
     args.program = program
         .ok_or_else(|| Failure::usage("which command? name it after --, as in: run-remote -- ls -l"))?;
-    args.args = words.collect::<Result<_, _>>()?;
+    args.words = words.collect::<Result<_, _>>()?;
     Ok(Wanted::Command(args))
 }
 
@@ -165,7 +166,7 @@ mod tests {
     fn what_follows_the_dashes_is_the_command_whatever_it_looks_like() {
         let args = args("-- ls --keep-env -- -t");
         assert_eq!((args.program.as_str(), args.keep_env.len(), args.tty), ("ls", 0, false));
-        assert_eq!(args.args, ["--keep-env", "--", "-t"]);
+        assert_eq!(args.words, ["--keep-env", "--", "-t"]);
     }
 
     #[test]

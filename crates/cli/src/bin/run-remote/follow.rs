@@ -24,7 +24,7 @@ pub(crate) fn pauses() -> impl Iterator<Item = Duration> {
 pub(crate) fn resume(server: &Server, session: &str, from: u64, lost: &Error) -> Result<Events, Failure> {
     eprintln!("run-remote: {lost}; resuming");
     let start = Instant::now();
-    let mut last = String::new();
+    let mut why = String::new();
     for pause in pauses() {
         match server.follow(session, from) {
             Ok(events) => return Ok(events),
@@ -36,9 +36,9 @@ pub(crate) fn resume(server: &Server, session: &str, from: u64, lost: &Error) ->
                     "the server is gone, and the command with it; nobody listens there now",
                 ));
             }
-            Err(error) => last = error.to_string(),
+            Err(error) => why = error.to_string(),
         }
         thread::sleep(pause);
     }
-    Err(Failure::lost(format!("the connection could not be resumed: {last}; the server ends the command")))
+    Err(Failure::lost(format!("the connection could not be resumed: {why}; the server ends the command")))
 }

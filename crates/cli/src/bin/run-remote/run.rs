@@ -16,22 +16,22 @@ use crate::{follow, help, input, setup, signals};
 /// Does what the command line asks; the code to exit with.
 pub(crate) fn run(words: impl Iterator<Item = OsString>) -> Result<u8, Failure> {
     match args::parse(words)? {
-        Wanted::Help => say(&help::help()),
-        Wanted::Version => say(&help::version()),
+        Wanted::Help => Ok(say(&help::help())),
+        Wanted::Version => Ok(say(&help::version())),
         Wanted::Command(args) if args.check => check(args),
         Wanted::Command(args) => {
             let server = setup::server()?;
             let call = setup::call(args)?;
             let events = server.run(&call)?;
-            Following::begin(server, &call, events)?.to_the_end()
+            Following::begin(server, &call, events)?.follow_to_the_end()
         }
     }
 }
 
 /// Nobody has to read it, so a closed output is no error.
-fn say(text: &str) -> Result<u8, Failure> {
+fn say(text: &str) -> u8 {
     let _ = io::stdout().write_all(text.as_bytes());
-    Ok(0)
+    0
 }
 
 fn check(args: Args) -> Result<u8, Failure> {
@@ -42,8 +42,8 @@ fn check(args: Args) -> Result<u8, Failure> {
     for (name, value) in [("program", checked.path), ("sha256", checked.hash)] {
         text.extend(value.map(|value| format!("{name}: {value}\n")));
     }
-    say(&text)?;
-    Ok(if checked.allowed { 0 } else { Exit::Denied.into() })
+    let said = say(&text);
+    Ok(if checked.allowed { said } else { Exit::Denied.into() })
 }
 
 /// A command that runs, and everything that goes to and fro.
@@ -76,7 +76,7 @@ impl Following {
         Ok(Following { server, session, events, acknowledging, _raw: raw })
     }
 
-    fn to_the_end(mut self) -> Result<u8, Failure> {
+    fn follow_to_the_end(mut self) -> Result<u8, Failure> {
         loop {
             match self.step() {
                 Ok(Next::Another) => {}
@@ -113,7 +113,11 @@ impl Following {
             }
             Event::Start { .. } | Event::Other => (0, Next::Another),
         };
-        self.acknowledging.arrived(arrived, self.events.next_number().saturating_sub(1));
+        let seq = self.events.next_number().saturating_sub(1);
+        match next {
+            Next::Another => self.acknowledging.arrived(arrived, seq),
+            Next::End(_) => self.acknowledging.finish(seq),
+        }
         Ok(next)
     }
 }

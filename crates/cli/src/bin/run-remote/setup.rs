@@ -50,7 +50,7 @@ pub(crate) fn call(args: Args) -> Result<Call, Failure> {
         timeout_ms: args.timeout.map(milliseconds),
         resume_ms: Some(milliseconds(RESUME)),
         executable: args.program,
-        args: args.args,
+        args: args.words,
     })
 }
 

@@ -15,7 +15,7 @@ fn the_verdict_the_file_and_its_hash_are_told_and_nothing_runs() {
     let checked = answer.json();
     let path = std::fs::canonicalize("/usr/bin/touch").unwrap();
     let hash = Sha256::digest(std::fs::read(&path).unwrap());
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = super::server::hexadecimal(&hash);
     assert_eq!((&checked["allowed"], &checked["decision"]), (&json!(true), &json!("allow")));
     assert_eq!((&checked["path"], &checked["hash"]), (&json!("/usr/bin/touch"), &json!(digits)));
     assert!(!file.exists());

@@ -1,6 +1,7 @@
 //! A server, and a client of its streaming endpoint that does by hand what it is told to.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
 
 use runward_testkit::{PATIENCE, TestServer, puppet};
@@ -47,9 +48,11 @@ impl Raw {
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
         if headers.iter().all(|(name, _)| *name != "Host") {
-            head += &format!("Host: {}\r\n", self.address);
+            let _ = write!(head, "Host: {}\r\n", self.address);
         }
-        headers.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
+        for (name, value) in headers {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
         socket.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
         // A server that refuses a body may close before all of it is written.
         let _ = socket.write_all(body);
@@ -175,8 +178,16 @@ impl Answer {
 
 /// What was printed on one stream.
 pub(crate) fn printed(events: &[Value], stream: &str) -> Vec<u8> {
-    let data = events.iter().filter(|event| event["event"] == stream).map(|event| unpacked(event));
+    let data = events.iter().filter(|event| event["event"] == stream).map(unpacked);
     data.collect::<Vec<_>>().concat()
+}
+
+/// Bytes as the puppet takes them.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 /// The bytes of an event.

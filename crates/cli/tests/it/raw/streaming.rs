@@ -28,7 +28,7 @@ fn death_by_signal_has_no_exit_code() {
 #[test]
 fn every_byte_arrives_as_it_is() {
     let all: Vec<u8> = (0..=255).collect();
-    let digits: String = all.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = super::server::hexadecimal(&all);
     let events = Raw::puppet().run_puppet(&["bytes", &digits]).events();
     assert_eq!(printed(&events, "stdout"), all);
 }

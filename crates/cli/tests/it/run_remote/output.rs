@@ -33,7 +33,7 @@ fn death_by_a_signal_is_told_as_shells_do() {
 #[test]
 fn bytes_go_through_as_they_are() {
     let all: Vec<u8> = (0..=255).collect();
-    let digits: String = all.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = crate::raw::server::hexadecimal(&all);
     assert_eq!(RunRemote::puppet(&Raw::puppet(), &["bytes", &digits]).run().stdout, all);
 }
 

@@ -40,11 +40,6 @@ impl RunRemote {
         self
     }
 
-    pub(crate) fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
-        self.0.stdout(stdout);
-        self
-    }
-
     pub(crate) fn into_command(self) -> Command {
         self.0
     }
