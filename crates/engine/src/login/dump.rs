@@ -155,6 +155,17 @@ impl Variable {
         String::from_utf8_lossy(flags).chars().filter(char::is_ascii_alphabetic).collect()
     }
 
+    /// Whether another one is the same. What a shell holds by keys it tells in an order of its own.
+    pub(super) fn equals(&self, other: &Variable) -> bool {
+        let words = |variable: &Variable| {
+            let mut words: Vec<Vec<u8>> =
+                variable.declaration.split(|byte| *byte == b' ').map(<[u8]>::to_vec).collect();
+            words.sort_unstable();
+            words
+        };
+        self == other || self.attributes().contains('A') && words(self) == words(other)
+    }
+
     /// Whether commands get it: it is exported, and its value is one that an environment can hold.
     pub(super) fn is_in_environment(&self) -> bool {
         let attributes = self.attributes();

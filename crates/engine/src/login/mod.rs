@@ -12,6 +12,9 @@
 //! private file that bash reads first (`BASH_ENV`). What looks secret is left out as it is elsewhere, and what a door
 //! or a caller sets stays as they set it. The files that were read are watched (`watched`).
 //!
+//! Not carried over, on purpose: what the files print, what they read, and the directory that they go to, which is the
+//! caller's to choose; and completions, which nobody uses without a keyboard.
+//!
 //! Only bash can say everything that it is, so other shells read their files every time.
 
 mod capture;

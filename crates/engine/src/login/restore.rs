@@ -85,7 +85,9 @@ impl Changes<'_> {
             return Some(format!("{section:?}"));
         }
         let wanted = self.variables().filter(|(name, _)| *name != "PATH");
-        let wrong = |(name, variable): &(&String, &Variable)| made.variables.get(*name) != Some(*variable);
+        let wrong = |(name, variable): &(&String, &Variable)| {
+            made.variables.get(*name).is_none_or(|made| !made.equals(variable))
+        };
         let missing = wanted.clone().find(wrong).map(|(name, _)| name.clone());
         missing
             .or_else(|| made.variables.keys().find(|name| !self.after.variables.contains_key(*name)).cloned())

@@ -78,6 +78,7 @@ fn variables_are_those_of_a_login_shell() {
         export QUOTES='a'\\''b\"c$d`e\\\\f' BYTES=$'\\xff\\xfe\\x01\\t'\nHIDDEN=$'\\xc3(' \n\
         declare -r FIXED='a b'\nreadonly ALSO\nexport FIXED_TOO=1; readonly FIXED_TOO\ndeclare -i NUMBER=7\n\
         LIST=(a 'b c' $'d\\ne')\ndeclare -A MAP=([x y]=1 [z]='$q')\ndeclare -n REF=C\ndeclare -u LOUD=abc\n\
+        declare -A MANY; for k in {a..z} {1..40}; do MANY[$k]=\"$k $k\"; done; unset k\n\
         export PATH=\"$HOME/bin:$PATH\" EMPTY=\nunset LANG\nPS1='> ' IFS=$' \\t\\n:' OPTIND=3";
     same_as_a_login_shell(
         profile,
@@ -85,6 +86,7 @@ fn variables_are_those_of_a_login_shell() {
             "echo $A \"$B\" $C \"$EMPTY\" ${EMPTY+set} ${LANG-none} $PS1 $OPTIND",
             "printf '%q\\n' \"$MULTI\" \"$QUOTES\" \"$BYTES\" \"$HIDDEN\"",
             "declare -p A B C MULTI QUOTES BYTES HIDDEN FIXED FIXED_TOO NUMBER LIST MAP REF LOUD EMPTY PATH IFS",
+            "for k in {a..z} {1..40}; do echo ${MANY[$k]}; done; echo ${#MANY[@]}",
             "REF=new; NUMBER=3+4; LOUD=loud; echo $C $NUMBER $LOUD; x=a:b; echo $x",
             "FIXED_TOO=2; echo reached",
             "FIXED=2; echo reached",
