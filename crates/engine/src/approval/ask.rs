@@ -67,11 +67,11 @@ impl Approvals {
 /// Ends when any of these is cancelled.
 async fn given_up(tokens: &[CancellationToken]) {
     let mut waiting = JoinSet::new();
-    for token in tokens.iter().cloned() {
-        waiting.spawn(async move { token.cancelled().await });
+    for token in tokens {
+        waiting.spawn(token.clone().cancelled_owned());
     }
     if waiting.join_next().await.is_none() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

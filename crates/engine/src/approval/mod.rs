@@ -163,7 +163,7 @@ impl Approvals {
         if self.remembered.knows(&key) {
             let said = Said { answer: Answer::ApproveForSession, by: "an earlier answer".into() };
             open.answered(&said).await?;
-            return Ok(case.approved(reason, "approved earlier for this session"));
+            return Ok(case.approved(&reason, "approved earlier for this session"));
         }
         let prefix = self.offered(case);
         let question = Arc::new(question::question(case, &reason, prefix)?);
@@ -189,7 +189,7 @@ impl Approvals {
             },
         };
         self.unless_forbidden_meanwhile(case)?;
-        Ok(case.approved(reason, &how))
+        Ok(case.approved(&reason, &how))
     }
 
     /// Makes a rule of a prefix, in the file and in the policy, and says what came of it.
@@ -229,7 +229,7 @@ impl Case<'_> {
         Verdict { decision: Decision::Ask, reason, ..self.verdict.clone() }
     }
 
-    fn approved(&self, reason: String, how: &str) -> Approved {
+    fn approved(&self, reason: &str, how: &str) -> Approved {
         let verdict = self.verdict.clone();
         let verdict = Verdict {
             decision: Decision::Allow,
