@@ -64,10 +64,7 @@ fn blocked_commands_are_tried_too() {
     assert!(ended.stdout.contains("  awk 'BEGIN { system(\"rm -rf\") }'\n"), "{}", ended.stdout);
     assert!(!ended.stdout.contains("sh -c") && !ended.stdout.contains("canary"), "{}", ended.stdout);
     let last = ended.stdout.lines().last().unwrap();
-    assert!(
-        last.ends_with(" attacks (a blocked command among their targets) would get through."),
-        "{last}"
-    );
+    assert!(last.ends_with(" attacks (a blocked command among their targets) would get through."), "{last}");
 }
 
 #[test]
