@@ -74,8 +74,11 @@ impl Held {
         &self.path
     }
 
+    /// Whether it still reads as it did. A file that was replaced has lost its name and nothing else.
     fn is_unchanged(&self) -> bool {
-        Identity::of(&self.file).is_ok_and(|now| now == self.identity)
+        let Ok(now) = Identity::of(&self.file) else { return false };
+        let reads_the_same = |hash: &str| digest(&self.file, now.size).is_ok_and(|digest| digest == hash);
+        now == self.identity || self.hash().is_none_or(reads_the_same)
     }
 
     /// Whether the system has an interpreter open it once more, by the name of its descriptor.
@@ -116,7 +119,10 @@ impl Identity {
     }
 }
 
+/// The hash, and what the file was like when it was read. A file that gets or loses a name meanwhile looks changed; it is
+/// taken as it is once it reads the same twice.
 fn hashed(file: &File) -> io::Result<(Identity, String)> {
+    let mut last = None;
     for _ in 0..ATTEMPTS {
         let before = Identity::of(file)?;
         if let Some(hash) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&before) {
@@ -125,6 +131,9 @@ fn hashed(file: &File) -> io::Result<(Identity, String)> {
         let hash = digest(file, before.size)?;
         if Identity::of(file)? == before {
             remember(before, &hash);
+            return Ok((before, hash));
+        }
+        if last.replace(hash.clone()).is_some_and(|last| last == hash) {
             return Ok((before, hash));
         }
     }
@@ -189,8 +198,9 @@ mod tests {
         fs::write(&other, "other").unwrap();
         let held = Held::open(&path).unwrap();
         fs::rename(&other, &path).unwrap();
-        assert!(held.is_interpreted());
+        assert!(held.is_interpreted() && held.is_unchanged());
         assert_ne!(held.hash(), Held::open(&path).unwrap().hash());
+        assert_eq!(held.into_program().unwrap().1, Opened::Stays);
     }
 
     #[test]
@@ -200,8 +210,8 @@ mod tests {
         fs::write(&path, "one").unwrap();
         let held = Held::open(&path).unwrap();
         fs::write(&path, "three").unwrap();
-        assert!(!held.is_unchanged());
         assert_ne!(held.hash(), Held::open(&path).unwrap().hash());
+        assert!(held.into_program().is_err());
     }
 
     #[test]
