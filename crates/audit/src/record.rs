@@ -4,7 +4,7 @@ mod asked;
 mod closed;
 mod judged;
 
-use runward_model::SessionId;
+use runward_model::{Enforced, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::redact::redact_command;
@@ -83,6 +83,9 @@ pub struct Started {
     pub session: SessionId,
     /// The process id of its first process.
     pub pid: i32,
+    /// What it is confined to; absent when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Enforced>,
 }
 
 impl From<Judged> for Entry {

@@ -234,6 +234,24 @@ pub struct Enforced {
     pub unkept: Vec<Promise>,
 }
 
+impl Enforced {
+    /// What is missing of what the profile promises, for every result that lacks it.
+    pub fn warning(&self) -> Option<String> {
+        let words: Vec<&str> = self.unkept.iter().map(|promise| promise.words()).collect();
+        (!words.is_empty()).then(|| format!("this host cannot keep that {}", words.join(", that ")))
+    }
+}
+
+impl fmt::Display for Enforced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, network {}, by {}", self.profile, self.network.name(), self.tier)?;
+        match self.warning() {
+            Some(warning) => write!(f, "; {warning}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Default for Enforced {
     /// Not confined.
     fn default() -> Self {

@@ -18,6 +18,7 @@
 
 mod approval;
 mod caller;
+mod denial;
 mod fence;
 mod limits;
 mod outcome;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Enforced, Outcome, OutputId, Stream, Verdict};
+use crate::{Enforced, Fence, Outcome, OutputId, Stream, Verdict};
 
 /// What a watcher sees of an ended session: how it ended, and what is kept of its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct Receipt {
     pub verdict: Verdict,
     /// What it was confined to.
     pub enforced: Enforced,
+    /// Exactly that, where it was.
+    pub fence: Option<Box<Fence>>,
     /// Where its whole output can be read, if it is kept.
     pub output: Option<OutputId>,
 }

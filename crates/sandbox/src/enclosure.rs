@@ -94,7 +94,7 @@ impl Enclosure {
 
     /// Covers places that were made to keep something missing.
     pub fn cover(&self, fence: &Fence) -> io::Result<()> {
-        fence.placeholders.iter().try_for_each(|place| self.private.cover(mounts::path(place)))
+        fence.placeholders.iter().try_for_each(|place| self.private.cover_missing(mounts::path(place)))
     }
 
     /// Makes it fit for the next command: nothing of the last one is left. All its processes are gone.

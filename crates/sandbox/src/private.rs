@@ -38,7 +38,7 @@ impl Private {
         mount("tmpfs", "/tmp", "tmpfs", flags, c"mode=0755")?;
         let root = openat(CWD, "/tmp", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let private = Private { root };
-        for name in ["tmp", "var-tmp", "shm", "dev", "run", "empty"] {
+        for name in ["tmp", "var-tmp", "shm", "dev", "run", "empty", "missing"] {
             mkdirat(&private.root, name, Mode::RWXU)?;
         }
         for name in CLEANED {
@@ -48,6 +48,7 @@ impl Private {
             private.set_mode(name, 0o755)?;
         }
         private.set_mode("empty", 0)?;
+        private.set_mode("missing", 0o555)?;
         openat(&private.root, "nothing", OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
         Ok(private)
     }
@@ -79,7 +80,15 @@ impl Private {
     /// Puts something over a place, so that what is there can be neither read nor replaced.
     pub(crate) fn cover(&self, place: &Path) -> io::Result<()> {
         let directory = place.symlink_metadata()?.is_dir();
-        let name = if directory { "empty" } else { "nothing" };
+        self.cover_with(if directory { "empty" } else { "nothing" }, place)
+    }
+
+    /// The same with an empty directory that everybody may read, for what is not there.
+    pub(crate) fn cover_missing(&self, place: &Path) -> io::Result<()> {
+        self.cover_with("missing", place)
+    }
+
+    fn cover_with(&self, name: &str, place: &Path) -> io::Result<()> {
         let tree = mounts::copy_at(&self.root, Path::new(name))?;
         mounts::make_read_only(&tree, Depth::One)?;
         mounts::attach(tree, place)

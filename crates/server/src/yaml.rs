@@ -32,6 +32,7 @@ pub(crate) fn reply(view: &View) -> String {
     ending(&mut out, &view.outcome);
     missing(&mut out, &stdout, &stderr);
     leftovers(&mut out, &view.outcome);
+    sandbox(&mut out, view);
     kept(&mut out, view);
     out
 }
@@ -111,6 +112,15 @@ fn leftovers(out: &mut String, outcome: &Outcome) {
             "note",
             "Something still held the output open after the end, so some of it may be missing",
         );
+    }
+}
+
+/// What the sandbox refused, and what it does not keep.
+fn sandbox(out: &mut String, view: &View) {
+    if let Some(note) = crate::tools::sandbox_note(view) {
+        let note = Captured { head: note.into_bytes(), ..Captured::default() };
+        out.push_str("sandbox: ");
+        Scalar::of(&Text::of(&note)).write(out);
     }
 }
 

@@ -42,7 +42,7 @@ fn judged(call: &CallId, command: &str) -> Judged {
 }
 
 fn started(call: &CallId) -> Started {
-    Started { call: call.clone(), session: SessionId(1), pid: 4711 }
+    Started { call: call.clone(), session: SessionId(1), pid: 4711, sandbox: None }
 }
 
 /// Writes a refused call: two records.

@@ -86,7 +86,10 @@ mod tests {
     #[test]
     fn paths_are_absolute_or_in_the_home_directory() {
         let home = std::env::home_dir().unwrap();
-        assert_eq!(with("deny_read = [\"~/.ssh\", \"/etc/x\"]").unwrap().deny_read, [home.join(".ssh"), "/etc/x".into()]);
+        assert_eq!(
+            with("deny_read = [\"~/.ssh\", \"/etc/x\"]").unwrap().deny_read,
+            [home.join(".ssh"), "/etc/x".into()]
+        );
         let refused = with("writable_roots = [\"build\"]").unwrap_err();
         assert!(refused.contains("\"build\" in sandbox.writable_roots is not an absolute path"), "{refused}");
     }

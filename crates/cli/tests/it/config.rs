@@ -104,9 +104,9 @@ fn an_unknown_key_is_named_with_file_and_line_and_what_was_meant() {
         2,
         "http.tls: there is no such setting; there are http.allowed_hosts, http.allowed_origins, http.bind, http.max_body",
     );
-    let ended = File::new("[sandbox]\n").check();
+    let ended = File::new("[nonsense]\n").check();
     let (message, names) = ended.stderr.trim_end().split_once("; there are ").unwrap();
-    assert!(ended.code == 78 && message.ends_with(":1: sandbox: there is no such setting"), "{ended:?}");
+    assert!(ended.code == 78 && message.ends_with(":1: nonsense: there is no such setting"), "{ended:?}");
     let names: Vec<&str> = names.split(", ").collect();
     assert!(
         ["http", "policy", "rule", "shell_tool", "tools"].iter().all(|name| names.contains(name)),

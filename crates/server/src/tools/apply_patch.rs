@@ -62,7 +62,7 @@ fn decode(mut given: Given, caller: Caller) -> Request {
 
 /// The report, or why nothing was changed.
 fn encode(seen: &Seen<'_>) -> Reply {
-    let (view, policy) = (seen.view, receipt::of(&seen.view.receipt.verdict));
+    let (view, policy) = (seen.view, receipt::of_run(&seen.view.receipt));
     let report = text(&view.stdout);
     let files = |letter: &str| -> Vec<&str> {
         report.lines().filter_map(|line| line.strip_prefix(letter)?.strip_prefix(' ')).collect()

@@ -18,7 +18,7 @@ pub(crate) fn goes_on(session: SessionId, receipt: &Receipt, after: Duration) ->
         "note": note,
         "session_id": session.0,
         "output_id": output,
-        "policy": receipt::of(&receipt.verdict),
+        "policy": receipt::of_run(receipt),
     });
     Reply::ran(format!("note: {note}\nsession_id: {session}\noutput_id: {output}\n")).structured(fields)
 }

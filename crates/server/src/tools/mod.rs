@@ -24,6 +24,7 @@ use runward_engine::{Output, Page, Selection};
 use runward_model::{Caller, OutputId, Refusal, Request, Stream, View};
 
 pub(crate) use goes_on::goes_on;
+pub(crate) use receipt::sandbox_note;
 pub(crate) use reply::Reply;
 pub(crate) use running::refuse;
 pub(crate) use session::{Attention, Look, Opening, Portion, chunk, list, looked};

@@ -1,7 +1,7 @@
 //! The receipt that every result and every refusal carries: what the policy said, and why.
 
 use rmcp::model::JsonObject;
-use runward_model::{Decision, Judged, Refusal, Verdict};
+use runward_model::{Decision, Judged, Profile, Receipt, Refusal, Verdict, View};
 use serde_json::{Value, json};
 
 /// More commands than this are counted and not shown.
@@ -27,6 +27,29 @@ pub(crate) fn of(verdict: &Verdict) -> Value {
         policy.insert("more_commands".to_owned(), json!(more));
     }
     Value::Object(policy)
+}
+
+/// The receipt of what ran: the same, and what it was confined to.
+pub(crate) fn of_run(receipt: &Receipt) -> Value {
+    let mut policy = of(&receipt.verdict);
+    let enforced = &receipt.enforced;
+    if let Some(fields) = policy.as_object_mut().filter(|_| enforced.profile != Profile::FullAccess) {
+        let (profile, network, tier) = (enforced.profile, enforced.network, enforced.tier);
+        let mut sandbox = rmcp::object!({ "profile": profile, "network": network, "tier": tier });
+        if let Some(warning) = enforced.warning() {
+            sandbox.insert("missing".to_owned(), json!(enforced.unkept));
+            sandbox.insert("warning".to_owned(), json!(warning));
+        }
+        fields.insert("sandbox".to_owned(), Value::Object(sandbox));
+    }
+    policy
+}
+
+/// What a caller should know of the sandbox: what was refused by it, and what it does not keep.
+pub(crate) fn sandbox_note(view: &View) -> Option<String> {
+    let warning = view.receipt.enforced.warning().map(|warning| format!("sandbox: {warning}"));
+    let notes: Vec<String> = [view.denied(), warning].into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// The receipt of work that never ran. What is refused for another reason than a rule is denied all the same.

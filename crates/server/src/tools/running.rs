@@ -71,7 +71,7 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     let failed = view.outcome.stopped.is_some() || view.outcome.ending == Ending::Lost;
     let text = yaml::reply(view);
     let reply = if failed { Reply::failed(text) } else { Reply::ran(text) };
-    reply.receipt(receipt::of(&view.receipt.verdict))
+    reply.receipt(receipt::of_run(&view.receipt))
 }
 
 /// The reason as it is.

@@ -132,7 +132,11 @@ fn tell_typed(out: &mut Out, typed: &Typed) -> io::Result<()> {
 
 fn tell_started(out: &mut Out, started: &Started) -> io::Result<()> {
     field(out, "session", &started.session.to_string())?;
-    field(out, "process", &started.pid.to_string())
+    field(out, "process", &started.pid.to_string())?;
+    match &started.sandbox {
+        Some(sandbox) => field(out, "sandbox", &sandbox.to_string()),
+        None => Ok(()),
+    }
 }
 
 fn tell_closed(out: &mut Out, closed: &Closed) -> io::Result<()> {

@@ -31,7 +31,7 @@ pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: P
         "wall_time_seconds": seconds,
         "original_token_count": count,
         "output": output,
-        "policy": receipt::of(&session.receipt().verdict),
+        "policy": receipt::of_run(session.receipt()),
     });
     add_state(&mut fields, session, chunk);
     if portion.separate {

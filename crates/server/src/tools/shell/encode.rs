@@ -14,7 +14,8 @@ use crate::tools::{Refused, Reply, Seen, receipt};
 pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     let (view, outcome) = (seen.view, &seen.view.outcome);
     let outputs = Outputs::of(view, seen.limits.shell_reply_budget);
-    let reason = why::it_failed(outcome, &outputs.stderr.text, seen.near);
+    let reason =
+        receipt::sandbox_note(view).or_else(|| why::it_failed(outcome, &outputs.stderr.text, seen.near));
     let note = note(seen, &outputs);
     let summary = summary(outcome);
     let succeeded = outcome.stopped.is_none() && outcome.ending == Ending::Exited(0);
@@ -145,7 +146,7 @@ fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<S
     }
     add("cpu_time_ms", json!(milliseconds(outcome.usage.user + outcome.usage.system)));
     add("max_rss_kb", json!(outcome.usage.max_rss_kib));
-    add("policy", receipt::of(&receipt.verdict));
+    add("policy", receipt::of_run(receipt));
     fields
 }
 
