@@ -44,10 +44,10 @@ input or at SIGTERM, and stops every command that still runs. Log lines go to st
 
 /// Below the options of `serve`.
 pub(crate) const SERVE: &str = "\
-MCP is at /mcp, streams for run-remote are at /raw; GET /healthz answers while the server lives, and says what is wrong with the rules in \
-POLICY_DIR. Once it listens, one line on standard \
-output says where: listening on http://127.0.0.1:8000 (the default). Any address beyond loopback \
-needs a bearer token in RUNWARD_TOKEN.
+MCP is at /mcp, streams for run-remote are at /raw; GET /healthz answers while the server lives, \
+and says what is wrong with the rules in POLICY_DIR. Once it listens, one line on standard output \
+says where: listening on http://127.0.0.1:8000 (the default). Any address beyond loopback needs a \
+bearer token in RUNWARD_TOKEN.
 
 Example:
   ALLOWED_COMMANDS=git,cargo runward serve --bind 127.0.0.1:0";
