@@ -112,7 +112,7 @@ fn a_terminal_has_the_size_that_was_asked_for_and_can_be_resized() {
 #[test]
 fn what_is_typed_goes_through_the_terminal() {
     let raw = Raw::allowing("*");
-    let mut body = shell("read line; echo \"got $line\"; cat");
+    let mut body = shell("read line; echo \"got $line\"; exec cat");
     body["tty"] = json!({"rows": 24, "cols": 80});
     let (mut stream, session) = started(&raw, &body);
     let stdin = format!("/raw/{session}/stdin");
