@@ -110,9 +110,9 @@ fn commands_inherit_a_core_environment_and_what_is_named() {
     assert_eq!(names(all), ["EDITOR", "HOME", "PATH", "PWD", "XDG_STATE_HOME"]);
     let none = "policy.allowed_commands = [\"*\"]\nshell_tool.inherit_environment = \"none\"";
     assert_eq!(names(none), ["PATH", "PWD"]);
-    let named = "policy.allowed_commands = [\"*\"]\n[shell_tool]\ninherit_environment = \"core\"\n\
+    let both = "policy.allowed_commands = [\"*\"]\n[shell_tool]\ninherit_environment = \"core\"\n\
         environment_allow = [\"EDITOR\", \"API_*\"]\nenvironment_deny = [\"HOME\", \"XDG_*\"]";
-    assert_eq!(names(named), ["API_KEY", "EDITOR", "PATH", "PWD"]);
+    assert_eq!(names(both), ["API_KEY", "EDITOR", "PATH", "PWD"]);
 }
 
 #[test]

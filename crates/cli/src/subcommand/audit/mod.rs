@@ -56,7 +56,7 @@ fn nothing_yet(trail: &Trail) -> String {
 
 /// Names records that belong to no call that could be found, since they are no JSON.
 fn say_unreadable(trail: &Trail) -> anyhow::Result<Exit> {
-    Ok(trail.unreadable()?.iter().map(say).last().unwrap_or(Exit::Success))
+    Ok(trail.unreadable()?.iter().fold(Exit::Success, |_, error| say(error)))
 }
 
 /// Names a record that cannot be read.
