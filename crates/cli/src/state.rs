@@ -26,6 +26,14 @@ impl State {
         State::choose(|name| std::env::var_os(name), user(), &users)
     }
 
+    /// A directory of ours that confined commands may read, unlike the state itself: the user's cache.
+    pub(crate) fn shown_to_commands() -> PathBuf {
+        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+        let cache = cache.map(|cache| cache.join("runward")).filter(|cache| can_be_written(cache));
+        cache.unwrap_or_else(|| State::of_this_user().path().to_owned())
+    }
+
     /// The directory.
     pub(crate) fn path(&self) -> &Path {
         match self {

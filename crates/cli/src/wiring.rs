@@ -154,7 +154,7 @@ fn output_settings(config: &Config) -> OutputSettings {
 fn login_settings(config: &Config) -> LoginSettings {
     LoginSettings {
         timeout: config.shell_tool.login_timeout,
-        directory: State::of_this_user().path().join("login"),
+        directory: State::shown_to_commands().join("login"),
         withheld: withheld(&config.shell_tool),
     }
 }

@@ -25,7 +25,7 @@ const PROTECTED: [&str; 9] = [
 ];
 
 /// The same in a home directory: what shells and sessions run by themselves.
-const PROTECTED_AT_HOME: [&str; 13] = [
+const PROTECTED_AT_HOME: [&str; 14] = [
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -35,6 +35,7 @@ const PROTECTED_AT_HOME: [&str; 13] = [
     ".zshenv",
     ".zprofile",
     ".zlogin",
+    ".cache/runward",
     ".config",
     ".gitconfig",
     ".local/bin",

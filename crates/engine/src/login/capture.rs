@@ -53,7 +53,7 @@ impl Start<'_> {
         let settings = &self.engine.0.settings.login;
         let before = self.ask(&BARE, &self.environment).await?;
         let home = before.variables.get("HOME").map_or(&b"/"[..], |home| &home.value);
-        let watched = Watched::of(Path::new(std::ffi::OsStr::from_bytes(home)));
+        let mut watched = Watched::of(Path::new(std::ffi::OsStr::from_bytes(home)));
         let after = self.ask(&["-l", "-c"], &self.environment).await?;
         let inherited: Vec<OsString> = self.environment.iter().map(|(name, _)| name.clone()).collect();
         let changes =
@@ -63,6 +63,8 @@ impl Start<'_> {
         }
         let script = changes.script();
         let file = (!script.is_empty()).then(|| File::write(&settings.directory, &script)).transpose()?;
+        // Whoever changes it changes what every command reads first.
+        file.iter().for_each(|file| watched.add(file.as_ref()));
         let snapshot = Snapshot::new(&changes, self.environment(&changes), file);
         let made = self.ask(&BARE, &snapshot.environment(true)).await?;
         match changes.missed(&made) {

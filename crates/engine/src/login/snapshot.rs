@@ -111,6 +111,12 @@ impl File {
     }
 }
 
+impl AsRef<Path> for File {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
 impl Drop for File {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);

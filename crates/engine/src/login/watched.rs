@@ -45,6 +45,11 @@ impl Watched {
         Watched(found)
     }
 
+    /// Another one, as it is now.
+    pub(super) fn add(&mut self, path: &Path) {
+        self.0.insert(path.to_owned(), stamp(path));
+    }
+
     /// Whether each of them is as it was, or still missing.
     pub(super) fn are_unchanged(&self) -> bool {
         self.0.iter().all(|(path, known)| stamp(path) == *known)

@@ -310,6 +310,13 @@ fn the_private_file_is_the_operators_alone_and_goes_with_the_engine() {
         assert_eq!((mode(&state), files().len(), mode(&files()[0])), (0o700, 1, 0o600));
         fs::write(home.path().join(".bash_profile"), "f() { echo g; }").unwrap();
         assert_eq!(printed(&run(engine, login("f;")).await).1, "g\n");
+        let newest = files().into_iter().max_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
+        fs::write(newest.unwrap(), "f() { echo forged; }").unwrap();
+        assert_eq!(
+            printed(&run(engine, login("f;")).await).1,
+            "g\n",
+            "a file that somebody changed was read"
+        );
     });
     assert_eq!(files(), Vec::<std::path::PathBuf>::new());
 }
