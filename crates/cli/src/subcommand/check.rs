@@ -66,7 +66,9 @@ fn told_how(traces: &[Trace]) -> String {
     let mut text = String::new();
     for Trace { input, definitions } in traces {
         let _ = writeln!(text, "\n  trace    input: {}", printable(&input.to_string()));
-        definitions.iter().for_each(|definition| tell_definition(&mut text, definition));
+        for definition in definitions {
+            tell_definition(&mut text, definition);
+        }
     }
     text
 }

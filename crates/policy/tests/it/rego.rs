@@ -196,10 +196,16 @@ fn a_directory_that_cannot_be_read_denies_everything() {
     let dangling = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/nowhere", dangling.path().join("a.rego")).unwrap();
     assert!(Rego::load(dangling.path()).fault().unwrap().contains("a.rego: No such file"));
+    let text = format!("package sandbox.main\n{}allow := true", "# more of the same\n".repeat(60_000));
+    assert!(Rego::load(set(&[("long.rego", &text)]).path()).fault().is_some(), "a file of a megabyte");
+    let huge = "# more\n".repeat(2 << 20);
+    let fault = Rego::load(set(&[("huge.rego", &huge)]).path()).fault().unwrap().to_owned();
+    assert!(fault.ends_with("the files are larger than 8388608 bytes together"), "{fault}");
     let circle = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("a.rego", circle.path().join("a.rego")).unwrap();
     assert!(Rego::load(circle.path()).fault().unwrap().contains("a.rego: Too many levels of symbolic links"));
-    let closed = set(&[("open.rego", "package sandbox.main\nallow := true"), ("closed/more.rego", "package more")]);
+    let closed =
+        set(&[("open.rego", "package sandbox.main\nallow := true"), ("closed/more.rego", "package more")]);
     fs::set_permissions(closed.path().join("closed"), fs::Permissions::from_mode(0)).unwrap();
     if closed.path().join("closed").read_dir().is_ok() {
         eprintln!("skipped: nothing is closed to this user");
