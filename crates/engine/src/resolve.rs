@@ -198,7 +198,8 @@ pub(crate) fn environment(
     let is_preset = |name: &OsStr| presets.iter().any(|(preset, _)| name == *preset);
     let is_replaced = |name: &OsStr| own(name) || is_given(name) || is_preset(name);
     let inherited = match login {
-        Some(login) => login.environment(has_shell),
+        Some(login) if has_shell => login.shell_environment(),
+        Some(login) => login.environment(),
         None => settings.environment.clone(),
     };
     let inherited = inherited.into_iter().filter(|(name, _)| !is_replaced(name));

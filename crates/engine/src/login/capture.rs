@@ -64,9 +64,11 @@ impl Start<'_> {
         let script = changes.script();
         let file = (!script.is_empty()).then(|| File::write(&settings.directory, &script)).transpose()?;
         // Whoever changes it changes what every command reads first.
-        file.iter().for_each(|file| watched.add(file.as_ref()));
+        if let Some(file) = &file {
+            watched.add(file.as_ref());
+        }
         let snapshot = Snapshot::new(&changes, self.environment(&changes), file);
-        let made = self.ask(&BARE, &snapshot.environment(true)).await?;
+        let made = self.ask(&BARE, &snapshot.shell_environment()).await?;
         match changes.missed(&made) {
             None => Ok((snapshot, watched)),
             Some(missed) => Err(Problem::Missed(missed)),

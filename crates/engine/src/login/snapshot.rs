@@ -51,12 +51,16 @@ impl Snapshot {
         }
     }
 
-    /// What a command gets, or a shell, which also has to read something before anything else.
-    pub(crate) fn environment(&self, for_shell: bool) -> Vec<(OsString, OsString)> {
-        let file = self.file.as_ref().filter(|_| for_shell);
-        let kept =
-            self.environment.iter().filter(move |(name, _)| file.is_none() || name != BASH_ENV).cloned();
-        kept.chain(file.map(|file| (BASH_ENV.into(), file.0.clone().into()))).collect()
+    /// What a command gets.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.environment.clone()
+    }
+
+    /// What a shell gets, which may have to read something before anything else.
+    pub(crate) fn shell_environment(&self) -> Vec<(OsString, OsString)> {
+        let Some(File(file)) = &self.file else { return self.environment() };
+        let others = self.environment.iter().filter(|(name, _)| name != BASH_ENV).cloned();
+        others.chain([(BASH_ENV.into(), file.into())]).collect()
     }
 
     /// Whether this command is one only to a shell.
