@@ -5,7 +5,7 @@ mod audit;
 
 use std::path::PathBuf;
 
-pub(crate) use approvals::{Allow, Approvals, Deny, ListApprovals};
+pub(crate) use approvals::Approvals;
 pub(crate) use audit::{Audit, Export, List, Show, Verify};
 
 use clap::{Args as ClapArgs, Parser};
@@ -119,6 +119,9 @@ pub(crate) struct Doctor {
     /// Try the same without a sandbox, to see that the acts are real; nothing outside their directory is touched
     #[arg(long)]
     pub(crate) unconfined: bool,
+    /// Try as if this host offered no more than this: full, shared-proc, landlock or none
+    #[arg(long, value_name = "TIER")]
+    pub(crate) tier: Option<String>,
 }
 
 /// Which tools are offered.

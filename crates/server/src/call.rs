@@ -168,7 +168,8 @@ async fn begin(
 ) -> Begun {
     tokio::select! {
         biased;
-        begun = asker.start(engine, request, holding) => begun,
+        // On the heap, since starting a command holds much.
+        begun = Box::pin(asker.start(engine, request, holding)) => begun,
         never = outlet::tell_of_waiting(progress) => match never {},
     }
 }

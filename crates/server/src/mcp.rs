@@ -69,8 +69,8 @@ impl Mcp {
             .map(|state| Resumed { state, answers: call.input_responses.unwrap_or_default() });
         let asker = asker::asker(&context, &caller, rounds.clone(), identity, resumed);
         let watcher = watcher(context, *heartbeat);
-        let asked = Asked { tool, params, limits, arguments, caller, asker };
-        Ok(call::answer(engine, asked, watcher).await)
+        let question = Asked { tool, params, limits, arguments, caller, asker };
+        Ok(call::answer(engine, question, watcher).await)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{CancelledNotificationParam, RequestId, ServerRequest};
-use rmcp::service::{Peer, PeerRequestOptions};
+use rmcp::model::{CancelledNotificationParam, GetExtensions as _, RequestId, ServerRequest};
+use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions};
 use runward_engine::{Approver, Asking, Said};
 use runward_model::Question;
 use serde_json::json;
@@ -16,6 +16,8 @@ use super::form;
 pub(crate) struct Elicitation {
     /// The client.
     pub(crate) peer: Peer<RoleServer>,
+    /// The call that it is about; where a connection is one of several, the question goes the way of its answer.
+    pub(crate) call: RequestId,
     /// Whoever answers there.
     pub(crate) by: String,
 }
@@ -26,10 +28,11 @@ impl Approver for Elicitation {
     }
 
     fn ask(&self, question: Arc<Question>) -> Asking {
-        let (peer, by) = (self.peer.clone(), self.by.clone());
+        let (peer, call, by) = (self.peer.clone(), self.call.clone(), self.by.clone());
         Box::pin(async move {
-            let request: ServerRequest =
+            let mut request: ServerRequest =
                 serde_json::from_value(form::request(&question)).map_err(|error| error.to_string())?;
+            request.extensions_mut().insert(OriginatingRequestId(call));
             let gone = |error| format!("the client gave no answer ({error})");
             let options = PeerRequestOptions::no_options();
             let handle = peer.send_cancellable_request(request, options).await.map_err(gone)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::InputResponses;
+use rmcp::model::{InputResponses, RequestId};
 use rmcp::service::Peer;
 use runward_engine::{Approver, Conversation, Engine, Said, Session};
 use runward_model::{Refusal, Request};
@@ -33,8 +33,8 @@ pub(crate) struct Asker {
 pub(crate) enum Way {
     /// By none: the client cannot.
     Nobody,
-    /// By a request to the client while the call waits.
-    Request(Peer<RoleServer>),
+    /// By a request to the client while the call, of this id, waits.
+    Request(Peer<RoleServer>, RequestId),
     /// By the result of the call; the next call may bring the answer.
     Result(Option<Resumed>),
 }
@@ -80,8 +80,8 @@ impl Asker {
     pub(crate) async fn start(mut self, engine: &Engine, request: Request, holding: Holding) -> Begun {
         match std::mem::replace(&mut self.way, Way::Nobody) {
             Way::Nobody => start(engine, request, &self.conversing(None), holding).await.into(),
-            Way::Request(peer) => {
-                let elicitation = Elicitation { peer, by: self.by.clone() };
+            Way::Request(peer, call) => {
+                let elicitation = Elicitation { peer, call, by: self.by.clone() };
                 let conversation = self.conversing(Some(Arc::new(elicitation)));
                 start(engine, request, &conversation, holding).await.into()
             }
@@ -101,9 +101,9 @@ impl Asker {
         let late = CancellationToken::new();
         self.given_up = vec![late.clone()];
         let (round, mut raised, answer) = Round::new();
-        let (conversation, starter) = (self.conversing(Some(Arc::new(round))), engine.clone());
+        let (conversation, runs_on) = (self.conversing(Some(Arc::new(round))), engine.clone());
         let mut starting: Starting =
-            Box::pin(async move { start(&starter, request, &conversation, holding).await });
+            Box::pin(async move { start(&runs_on, request, &conversation, holding).await });
         tokio::select! {
             biased;
             Ok(question) = &mut raised => {
@@ -111,7 +111,7 @@ impl Asker {
                 let state = self.rounds.park(self.identity, parked, engine.approval_timeout());
                 Begun::Reply(Reply::asks(approvals::asked(&question), state))
             }
-            started = &mut starting => started.into(),
+            begun = &mut starting => begun.into(),
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn asker(
     let way = match (shows_forms(context), is_modern) {
         (false, _) => Way::Nobody,
         (true, true) => Way::Result(resumed),
-        (true, false) => Way::Request(context.peer.clone()),
+        (true, false) => Way::Request(context.peer.clone(), context.id.clone()),
     };
     let client = caller.client.as_ref().map_or_else(
         || "an unnamed client".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn asker(
     Asker {
         way,
         by: format!("the user of {client}"),
-        conversation: conversation(context, client).into(),
+        conversation: conversation(context, &client).into(),
         given_up: std::iter::once(context.ct.clone()).chain(disconnected).collect(),
         rounds,
         identity,
@@ -50,7 +50,7 @@ fn shows_forms(context: &RequestContext<RoleServer>) -> bool {
 
 /// What calls have in common that share what was approved for the session: the process on stdio, the session of the
 /// protocol where it has one, else the client's own word for itself.
-fn conversation(context: &RequestContext<RoleServer>, client: String) -> String {
+fn conversation(context: &RequestContext<RoleServer>, client: &str) -> String {
     let Some(parts) = context.extensions.get::<http::request::Parts>() else { return "stdio".into() };
     let session = parts.headers.get(SESSION).and_then(|session| session.to_str().ok());
     session.map_or(format!("client {client}"), |session| format!("session {session}"))

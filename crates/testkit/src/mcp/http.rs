@@ -18,9 +18,8 @@ pub struct HttpClient {
     address: String,
     authorization: Option<String>,
     session: Option<String>,
-    open: HashMap<u64, TcpStream>,
-    /// Where the server asks the client, in the era that has it.
-    requests: Option<TcpStream>,
+    /// Answers that come in, and what was read of them already.
+    open: HashMap<u64, (TcpStream, Vec<u8>)>,
     last_id: u64,
 }
 
@@ -47,12 +46,9 @@ impl HttpClient {
         BufReader::new(server.take_output()).read_line(&mut line).expect("an address");
         let address = line.trim_end().strip_prefix("listening on http://").expect("an address").to_owned();
         let (session, open) = (None, HashMap::new());
-        let mut client =
-            HttpClient { server, era, address, authorization, session, open, requests: None, last_id: 0 };
+        let mut client = HttpClient { server, era, address, authorization, session, open, last_id: 0 };
         if era == Era::Legacy {
             client.shake_hands(capabilities);
-            client.requests =
-                capabilities.as_object().filter(|some| !some.is_empty()).map(|_| client.listen());
         }
         client
     }
@@ -64,7 +60,7 @@ impl HttpClient {
 
     /// Sends any body at all to the server's MCP endpoint and reads the whole answer.
     pub fn post(&self, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        Answer::read(self.send(headers, body))
+        Answer::read(self.send(headers, body), Vec::new())
     }
 
     fn shake_hands(&mut self, capabilities: &Value) {
@@ -82,16 +78,7 @@ impl HttpClient {
         }
     }
 
-    /// Opens the stream of the server's own messages.
-    fn listen(&self) -> TcpStream {
-        self.send_as("GET", &self.own_headers(), b"")
-    }
-
     fn send(&self, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
-        self.send_as("POST", headers, body)
-    }
-
-    fn send_as(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a bound");
         let length = body.len().to_string();
@@ -108,7 +95,7 @@ impl HttpClient {
             .chain(authorization.as_ref())
             .chain(headers)
             .map(|(name, value)| format!("{name}: {value}\r\n"));
-        let head = format!("{method} /mcp HTTP/1.1\r\n{}\r\n", lines.collect::<String>());
+        let head = format!("POST /mcp HTTP/1.1\r\n{}\r\n", lines.collect::<String>());
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).expect("a server that reads");
         stream
     }
@@ -125,12 +112,13 @@ impl Client for HttpClient {
             headers.extend((!name.is_empty()).then_some(("Mcp-Name", name.as_str())));
         }
         let stream = self.send(&headers, body.as_bytes());
-        self.open.insert(self.last_id, stream);
+        self.open.insert(self.last_id, (stream, Vec::new()));
         self.last_id
     }
 
     fn messages(&mut self, id: u64) -> Vec<Value> {
-        let answer = Answer::read(self.open.remove(&id).expect("a request that is open"));
+        let (stream, read) = self.open.remove(&id).expect("a request that is open");
+        let answer = Answer::read(stream, read);
         let messages = answer.messages();
         let last = messages.last().unwrap_or_else(|| panic!("no message in {answer:?}"));
         assert!(is_answer(last) && last["id"] == id, "{answer:?}");
@@ -150,23 +138,24 @@ impl Client for HttpClient {
         self.open.remove(&id).expect("a request that is open");
     }
 
-    fn asked(&mut self, _id: u64) -> Value {
-        let stream = self.requests.as_mut().expect("a stream of the server's messages");
-        let mut line = Vec::new();
+    fn asked(&mut self, id: u64) -> Value {
+        let (stream, read) = self.open.get_mut(&id).expect("a request that is open");
+        let mut seen = read.len();
         loop {
             let mut byte = [0];
-            stream.read_exact(&mut byte).expect("a request before the stream ends");
-            if byte[0] != b'\n' {
-                line.push(byte[0]);
-                continue;
-            }
-            let data = text(&line);
-            line.clear();
-            let data =
-                data.strip_prefix("data:").and_then(|data| serde_json::from_str::<Value>(data.trim()).ok());
-            let asks = |message: &Value| message["method"].is_string() && !message["id"].is_null();
-            if let Some(message) = data.filter(asks) {
-                return message;
+            stream.read_exact(&mut byte).expect("a request before the answer ends");
+            read.push(byte[0]);
+            if byte[0] == b'\n' {
+                let line = text(&read[seen..]);
+                seen = read.len();
+                let data = line
+                    .strip_prefix("data:")
+                    .and_then(|data| serde_json::from_str::<Value>(data.trim()).ok());
+                if let Some(message) =
+                    data.filter(|message| message["method"].is_string() && !message["id"].is_null())
+                {
+                    return message;
+                }
             }
         }
     }
@@ -192,8 +181,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn read(mut stream: TcpStream) -> Self {
-        let mut bytes = Vec::new();
+    fn read(mut stream: TcpStream, mut bytes: Vec<u8>) -> Self {
         stream.read_to_end(&mut bytes).expect("an answer");
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
         let (head, body) = (text(&bytes[..end]), &bytes[end + 4..]);
