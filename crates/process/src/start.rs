@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runward_model::wire::{Launch, Opened, Order, Report, Step};
-use runward_model::{Abilities, Containment, SessionId, Size};
+use runward_model::{Abilities, Containment, SessionId, Size, Tier};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 use tokio::net::UnixStream;
@@ -40,12 +40,14 @@ pub struct RunnerProgram {
     pub path: PathBuf,
     /// The only containment to use; `None` is the strongest that works here.
     pub containment: Option<Containment>,
+    /// The strongest confinement to try; a weaker one is for trying out what a weaker host would do.
+    pub tier: Tier,
 }
 
 impl Default for RunnerProgram {
     /// This very executable, even if its file has been replaced since.
     fn default() -> Self {
-        RunnerProgram { path: "/proc/self/exe".into(), containment: None }
+        RunnerProgram { path: "/proc/self/exe".into(), containment: None, tier: Tier::Full }
     }
 }
 
@@ -225,6 +227,7 @@ async fn start(program: &RunnerProgram) -> io::Result<Runner> {
     let process = Command::new(&program.path)
         .arg0(RUNNER_NAME)
         .arg(program.containment.map_or("auto", Containment::name))
+        .arg(program.tier.name())
         .env_clear()
         .stdin(far)
         .stdout(std::process::Stdio::null())

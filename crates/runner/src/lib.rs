@@ -45,9 +45,10 @@ mod warden;
 
 use std::process::ExitCode;
 
-use runward_model::Containment;
+use runward_model::{Containment, Tier};
 
-/// The name that makes this executable a runner. Its only argument is the containment: `auto` or the name of one.
+/// The name that makes this executable a runner. Its arguments are the containment, `auto` or the name of one, and the
+/// strongest tier of confinement to try.
 pub const NAME: &str = "runward-runner";
 
 /// Runs as the runner, or as a trial of the sandbox, when this process was started as one, else returns `None`. Call it before anything else.
@@ -60,7 +61,8 @@ pub fn run_if_called() -> Option<ExitCode> {
         return None;
     }
     let wanted = args.next().and_then(|name| Containment::ALL.into_iter().find(|known| name == known.name()));
-    Some(match serve::run(wanted) {
+    let strongest = args.next().and_then(|name| Tier::ALL.into_iter().find(|known| name == known.name()));
+    Some(match serve::run(wanted, strongest.unwrap_or(Tier::Full)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{NAME}: {error}");

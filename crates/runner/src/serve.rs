@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use runward_model::wire::{Launch, Order, Report};
-use runward_model::{Containment, Limits, SessionId, Signal};
+use runward_model::{Containment, Limits, SessionId, Signal, Tier};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
@@ -60,14 +60,14 @@ pub(crate) trait Hold {
 }
 
 /// Runs the runner on descriptor 0 until that ends.
-pub(crate) fn run(wanted: Option<Containment>) -> io::Result<()> {
+pub(crate) fn run(wanted: Option<Containment>, strongest: Tier) -> io::Result<()> {
     let channel = Channel::new(take_stdin()?);
     close_all_but(&[channel.as_fd()]);
     let _ = rustix::process::setsid();
     rustix::process::chdir("/")?;
     rustix::process::set_child_subreaper(Pid::from_raw(1))?;
     let children = ChildSignal::take_over()?;
-    let (abilities, namespaces) = runward_sandbox::probe();
+    let (abilities, namespaces) = runward_sandbox::probe(strongest);
     if matches!(wanted, None | Some(Containment::Cgroup)) {
         match Cgroups::try_here() {
             Ok(cgroups) => {

@@ -17,13 +17,13 @@ use crate::restrictions::Restrictions;
 /// Without cutting files off, read-only is not read-only.
 const LEAST_LANDLOCK: u32 = 3;
 
-/// Tries what this host can do, strongest first. Namespaces come with how they are made.
+/// Tries what this host can do, from `strongest` on. Namespaces come with how they are made.
 ///
 /// The caller has a single thread: this forks.
-pub fn probe() -> (Abilities, Option<Namespaces>) {
+pub fn probe(strongest: Tier) -> (Abilities, Option<Namespaces>) {
     let landlock = landlock::version();
     let mut obstacle = String::new();
-    for tier in [Tier::Full, Tier::SharedProc] {
+    for tier in [Tier::Full, Tier::SharedProc].into_iter().filter(|tier| *tier >= strongest) {
         for namespaces in [Namespaces::privileged(), Namespaces::unprivileged()] {
             match trial(tier, Some(&namespaces)) {
                 Ok(()) => {
@@ -35,7 +35,9 @@ pub fn probe() -> (Abilities, Option<Namespaces>) {
             }
         }
     }
-    if landlock >= LEAST_LANDLOCK {
+    if strongest == Tier::None {
+        obstacle = "nothing was tried".into();
+    } else if landlock >= LEAST_LANDLOCK {
         match trial(Tier::Landlock, None) {
             Ok(()) => return (Abilities { tier: Tier::Landlock, landlock, obstacle }, None),
             Err(found) => obstacle = format!("{obstacle}; {found}"),

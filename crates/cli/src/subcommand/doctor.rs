@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::Context;
 use runward_model::wire::Launch;
-use runward_model::{Abilities, Enforced, Fence, Network, Profile, Promise};
+use runward_model::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
 use runward_process::{Child, RunnerProgram, Spawner, Stdio};
 use runward_sandbox::{Fallback, Scene, Settings, trial};
 
@@ -37,7 +37,7 @@ pub(crate) struct Findings {
 pub(crate) fn run(args: &Doctor, common: &Common) -> anyhow::Result<Exit> {
     let config = Config::load(common.config.as_deref(), &common.flags())?;
     crate::log::start(&config.log)?;
-    let findings = wiring::block_on(examine(&config, args.unconfined))?;
+    let findings = wiring::block_on(examine(&config, args))?;
     let text = if args.json { tell::as_json(&findings)? } else { tell::as_text(&findings) };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(if findings.is_sound() { Exit::Success } else { Exit::No })
@@ -59,8 +59,11 @@ impl Findings {
     }
 }
 
-async fn examine(config: &Config, unconfined: bool) -> anyhow::Result<Findings> {
-    let spawner = Spawner::new(RunnerProgram { containment: config.containment, ..RunnerProgram::default() });
+async fn examine(config: &Config, args: &Doctor) -> anyhow::Result<Findings> {
+    let unconfined = args.unconfined;
+    let tier = args.tier.as_deref().map_or(Ok(Tier::Full), tier_named)?;
+    let program = RunnerProgram { containment: config.containment, tier, ..RunnerProgram::default() };
+    let spawner = Spawner::new(program);
     let abilities = spawner.abilities().await?.as_ref().clone();
     let set = Set::up().context("no place to try things in")?;
     let (fence, enforced) = fence(config, &set, &abilities)?;
@@ -75,6 +78,13 @@ async fn examine(config: &Config, unconfined: bool) -> anyhow::Result<Findings> 
     breaches.extend(set.strays().into_iter().map(|what| (Promise::Protected, what)));
     let remedy = runward_sandbox::remedy(&abilities);
     Ok(Findings { abilities, enforced, tried, breaches, broken, remedy })
+}
+
+fn tier_named(name: &str) -> anyhow::Result<Tier> {
+    let known = Tier::ALL.into_iter().find(|tier| tier.name() == name);
+    known.with_context(|| {
+        format!("there is no tier {name:?}; there are {}", Tier::ALL.map(Tier::name).join(", "))
+    })
 }
 
 /// What the settings say, or what they would with the usual profile where they confine nothing.

@@ -10,6 +10,7 @@ mod login;
 mod output;
 mod recording;
 mod setup;
+mod sandbox;
 mod shells;
 mod terminals;
 mod usage;

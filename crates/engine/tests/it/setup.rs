@@ -44,7 +44,7 @@ pub(crate) fn settings() -> Settings {
 }
 
 pub(crate) fn engine(settings: Settings, containment: Option<Containment>) -> Engine {
-    Engine::with_runner(settings, RunnerProgram { path: puppet(), containment })
+    Engine::with_runner(settings, RunnerProgram { path: puppet(), containment, ..RunnerProgram::default() })
 }
 
 /// Runs a test under every containment; one that this host lacks is skipped aloud.

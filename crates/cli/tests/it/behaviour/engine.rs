@@ -51,7 +51,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         abort_file: "/nowhere/abort".into(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let engine = Engine::with_runner(settings, RunnerProgram { path: puppet(), containment: None });
+    let engine = Engine::with_runner(settings, RunnerProgram { path: puppet(), ..RunnerProgram::default() });
     Box::new(InProcess { engine, runtime, calls: HashMap::new() })
 }
 

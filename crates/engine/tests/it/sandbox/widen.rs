@@ -1,0 +1,95 @@
+//! What is refused, in words; and what the settings widen.
+
+use runward_model::{Network, Profile, Refusal};
+
+use super::{Place, confined, inside, sh, with};
+use crate::setup::{run, script};
+
+/// Ways of writing a file, from shells and languages; each ends with success only when the file was written.
+const WAYS: [&str; 9] = [
+    "echo x > {}/new",
+    "cp /etc/hostname {}/new",
+    "ln -s {} link; echo x > link/new",
+    "mv /dev/null {}/new || dd if=/dev/zero of={}/new bs=1 count=1",
+    "sh -c 'exec 3<>{}/file; echo x >&3'",
+    "sed -i s/as/is/ {}/file",
+    "python3 -c \"open('{}/new','w')\"",
+    "perl -e \"open(F,'>','{}/new') or exit 1\"",
+    "LD_PRELOAD=libm.so.6 touch {}/new && env -i /usr/bin/touch {}/new",
+];
+
+#[test]
+fn no_shell_or_language_gets_out() {
+    for profile in [Profile::WorkspaceWrite, Profile::ReadOnly] {
+        let place = Place::new();
+        with(confined(profile), async |engine| {
+            for way in WAYS {
+                let text = way.replace("{}", place.outside().to_str().unwrap());
+                let (code, stdout, stderr) = sh(engine, &place.work(), &text).await;
+                assert_ne!(code, 0, "{text}: {stdout} {stderr}");
+                assert!(place.is_untouched(), "{text}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_refused_path_is_named_with_what_would_allow_it() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let file = place.outside().join("file");
+        let view = run(engine, inside(&place.work(), script(&format!("echo x >> {}", file.display())))).await;
+        let told = view.denied().unwrap();
+        assert!(told.contains(&format!("{} may not be written", file.display())), "{told}");
+        assert!(told.contains("sandbox.writable_roots"), "{told}");
+        let fine = run(engine, inside(&place.work(), script("echo x > mine; cat /nowhere"))).await;
+        assert_eq!(fine.denied(), None, "what the sandbox has nothing to do with is not its doing");
+    });
+}
+
+#[test]
+fn a_writable_root_can_be_written_and_a_named_path_is_not_protected() {
+    let place = Place::new();
+    let mut settings = confined(Profile::WorkspaceWrite);
+    settings.sandboxing.usual.writable_roots = vec![place.outside(), place.work().join(".vscode")];
+    with(settings, async |engine| {
+        let write = format!(
+            "echo x > {}/new && mkdir .vscode && echo x > .vscode/tasks.json",
+            place.outside().display()
+        );
+        let (code, _, stderr) = sh(engine, &place.work(), &write).await;
+        assert_eq!(code, 0, "{stderr}");
+        assert!(place.outside().join("new").exists());
+    });
+}
+
+#[test]
+fn what_is_hidden_is_not_read_and_not_a_place_to_run() {
+    let place = Place::new();
+    let mut settings = confined(Profile::WorkspaceWrite);
+    settings.sandboxing.usual.deny_read = vec![place.outside()];
+    with(settings, async |engine| {
+        let (code, stdout, _) = sh(engine, &place.work(), "cat ../outside/file").await;
+        assert_eq!((code, stdout.as_str()), (1, ""));
+        let refusal = engine.start(inside(&place.outside(), script("true"))).await.unwrap_err();
+        assert!(matches!(refusal, Refusal::Unconfinable(_)), "{refusal}");
+        assert!(refusal.to_string().contains("sandbox.deny_read"), "{refusal}");
+    });
+}
+
+#[test]
+fn doors_have_a_network_of_their_own() {
+    let place = Place::new();
+    let mut settings = confined(Profile::WorkspaceWrite);
+    settings.sandboxing.networks = vec![("test", Network::On)];
+    let own = std::fs::read_link("/proc/self/ns/net").unwrap();
+    let look = "readlink /proc/self/ns/net";
+    with(settings, async |engine| {
+        let (_, stdout, _) = sh(engine, &place.work(), look).await;
+        assert_eq!(stdout.trim_end(), own.to_str().unwrap());
+    });
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let (_, stdout, _) = sh(engine, &place.work(), look).await;
+        assert_ne!(stdout.trim_end(), own.to_str().unwrap());
+    });
+}
