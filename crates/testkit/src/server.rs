@@ -1,6 +1,5 @@
 //! A server under test, which ends with the test.
 
-use std::fs;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
