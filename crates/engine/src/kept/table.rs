@@ -64,7 +64,7 @@ pub enum NoSession {
     },
     /// It had to make room.
     #[error(
-        "this session was evicted to make room for newer ones (sessions.max); its output is there with read_output, output_id {output}"
+        "this session was evicted to make room for newer ones (limits.kept_sessions); its output is there with read_output, output_id {output}"
     )]
     Evicted {
         /// Where its output is.

@@ -12,8 +12,8 @@ use crate::session::Session;
 pub struct Chunk {
     /// Its beginning, in arrival order; everything when nothing is missing.
     pub head: Vec<Run>,
-    /// How many bytes are missing between head and tail.
-    pub missing: u64,
+    /// How many bytes of each output are missing between head and tail.
+    pub missing: [u64; 2],
     /// Its end.
     pub tail: Vec<Run>,
     /// How many bytes there were in all.
@@ -138,18 +138,23 @@ fn ends(pieces: Vec<Piece>, limit: usize) -> Chunk {
     Chunk { missing, tail, ..chunk }
 }
 
-/// The end of what is left: at most `room` bytes of what comes after the last gap, and how many bytes come before that.
-fn tail_of(rest: Vec<Piece>, mut room: usize) -> (u64, Vec<Run>) {
-    let (mut missing, mut tail) = (0, Vec::new());
+/// The end of what is left: at most `room` bytes of what comes after the last gap, and how many bytes of each output
+/// come before that.
+fn tail_of(rest: Vec<Piece>, mut room: usize) -> ([u64; 2], Vec<Run>) {
+    let ([mut stdout, mut stderr], mut tail) = ([0, 0], Vec::new());
     for piece in rest.into_iter().rev() {
+        let missing = match piece.stream() {
+            Stream::Stdout => &mut stdout,
+            Stream::Stderr => &mut stderr,
+        };
         match piece {
             Piece::Gap { bytes, .. } => {
-                missing += bytes;
+                *missing += bytes;
                 room = 0;
             }
             Piece::Bytes { stream, mut data, .. } => {
                 let kept = data.split_off(data.len().saturating_sub(room));
-                missing += data.len() as u64;
+                *missing += data.len() as u64;
                 room -= kept.len();
                 tail.push(Run { stream, data: kept });
             }
@@ -157,7 +162,7 @@ fn tail_of(rest: Vec<Piece>, mut room: usize) -> (u64, Vec<Run>) {
     }
     let mut runs = Vec::new();
     tail.into_iter().rev().for_each(|run: Run| push(&mut runs, run.stream, run.data));
-    (missing, runs)
+    ([stdout, stderr], runs)
 }
 
 fn push(runs: &mut Vec<Run>, stream: Stream, data: Vec<u8>) {
@@ -183,14 +188,23 @@ mod tests {
     #[test]
     fn what_fits_is_all_head() {
         let chunk = ends(vec![bytes(Stream::Stdout, "out"), bytes(Stream::Stderr, "err")], 6);
-        assert_eq!((text(&chunk.head).as_str(), chunk.missing, chunk.tail.len()), ("out|err", 0, 0));
+        assert_eq!((text(&chunk.head).as_str(), chunk.missing, chunk.tail.len()), ("out|err", [0, 0], 0));
     }
 
     #[test]
     fn what_does_not_fit_is_cut_in_the_middle_and_counted() {
         let chunk = ends(vec![bytes(Stream::Stdout, "0123456789"), bytes(Stream::Stderr, "ab")], 10);
-        assert_eq!((text(&chunk.head).as_str(), chunk.missing), ("01234", 2));
+        assert_eq!((text(&chunk.head).as_str(), chunk.missing), ("01234", [2, 0]));
         assert_eq!(text(&chunk.tail), "789|ab");
+    }
+
+    #[test]
+    fn what_is_missing_is_counted_for_each_output() {
+        let gap = Piece::Gap { stream: Stream::Stderr, bytes: 100 };
+        let pieces = vec![bytes(Stream::Stdout, "0123456789"), gap, bytes(Stream::Stderr, "abcdefgh")];
+        let chunk = ends(pieces, 8);
+        assert_eq!((text(&chunk.head).as_str(), text(&chunk.tail).as_str()), ("0123", "efgh"));
+        assert_eq!(chunk.missing, [6, 104]);
     }
 
     #[test]
@@ -199,12 +213,12 @@ mod tests {
         let pieces = vec![bytes(Stream::Stdout, "head and more"), gap, bytes(Stream::Stdout, "end")];
         let chunk = ends(pieces, 8);
         assert_eq!((text(&chunk.head).as_str(), text(&chunk.tail).as_str()), ("head", "end"));
-        assert_eq!(chunk.missing, 100 + 9);
+        assert_eq!(chunk.missing, [100 + 9, 0]);
     }
 
     #[test]
     fn no_room_shows_nothing_and_counts_everything() {
         let chunk = ends(vec![bytes(Stream::Stdout, "abc")], 0);
-        assert_eq!((chunk.head.len(), chunk.missing, chunk.tail.len()), (0, 3, 0));
+        assert_eq!((chunk.head.len(), chunk.missing, chunk.tail.len()), (0, [3, 0], 0));
     }
 }

@@ -35,7 +35,7 @@ impl Pattern {
         let inner =
             text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
         let pattern = inner.map_or_else(|| regex::escape(text), str::to_owned);
-        let built = RegexBuilder::new(&pattern).size_limit(LARGEST).multi_line(true).build();
+        let built = RegexBuilder::new(&pattern).size_limit(LARGEST).multi_line(true).crlf(true).build();
         built.map(Pattern).map_err(|error| error.to_string())
     }
 }

@@ -56,7 +56,12 @@ fn whoever_comes_back_to_an_evicted_session_is_told_where_its_output_is() {
     write(&mut client, json!({ "session_id": first, "chars": "\u{1}" }));
     let many: Vec<u64> = (0..9).map(|_| exec(&mut client, start.clone()).session()).collect();
     let gone = write(&mut client, json!({ "session_id": second }));
-    assert!(gone.is_error() && gone.text().contains("was evicted"), "{}", gone.text());
+    assert!(
+        gone.is_error()
+            && gone.text().contains("was evicted to make room for newer ones (limits.kept_sessions)"),
+        "{}",
+        gone.text()
+    );
     let output = gone.text().rsplit("output_id ").next().unwrap().to_owned();
     let text = client.call("read_output", json!({ "output_id": output })).to_string();
     assert!(text.contains("mine"), "{text}");

@@ -76,6 +76,29 @@ fn outputs_come_in_arrival_order_and_apart_when_asked_for() {
 }
 
 #[test]
+fn each_output_says_how_much_of_it_is_missing() {
+    let cmd = "seq 100000; seq 100000 >&2; echo END";
+    let arguments = json!({ "cmd": cmd, "separate_streams": true, "max_output_tokens": 200 });
+    let reply = exec(&mut client(), arguments);
+    for stream in ["stdout", "stderr"] {
+        let shown = reply.field(stream).as_str().unwrap();
+        assert_eq!(shown.matches(" tokens truncated…").count(), 1, "{stream}: {shown}");
+    }
+    assert!(reply.field("stdout").as_str().unwrap().ends_with("END\n"), "{reply:?}");
+}
+
+#[test]
+fn a_warning_counts_what_the_reply_counts() {
+    let cmd = "for i in $(seq 500); do printf '\\033[1mbold\\033[0m\\n'; done";
+    let reply = exec(&mut client(), json!({ "cmd": cmd, "max_output_tokens": 200 }));
+    assert_eq!(reply.field("original_token_count"), 1625);
+    assert!(
+        reply.output().starts_with("Warning: truncated output (original token count: 1625)"),
+        "{reply:?}"
+    );
+}
+
+#[test]
 fn a_character_that_is_torn_by_a_reply_comes_whole_in_the_next() {
     let mut client = client();
     let cmd = r"printf '\xc3'; read -r x; printf '\xa9!\n'";
@@ -99,6 +122,8 @@ fn a_pattern_or_quiet_ends_the_wait() {
         assert_eq!(reply.output(), "ready\n");
         assert!(reply.field("wall_time_seconds").as_f64().unwrap() < 20.0);
     }
+    let on_terminal = json!({ "cmd": "echo ready; sleep 25", "tty": true, "yield_time_ms": 20000, "yield_until": "/^ready$/" });
+    assert!(exec(&mut client, on_terminal).field("wall_time_seconds").as_f64().unwrap() < 20.0);
     let reply = exec(&mut client, json!({ "cmd": "echo x", "yield_until": "/(/" }));
     assert!(reply.is_error() && reply.text().starts_with("yield_until is no pattern"), "{}", reply.text());
 }

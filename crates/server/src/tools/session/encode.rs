@@ -17,7 +17,7 @@ use crate::tools::{Reply, receipt};
 pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: Portion) -> Reply {
     let id = format!("{:06x}", RandomState::new().hash_one(0) & 0xff_ffff);
     let seconds = wall.as_secs_f64();
-    let (output, gone) = shown(chunk, portion, |_| true);
+    let (output, gone) = shown(chunk, portion, None);
     let count = tokens(chunk.bytes);
     let state = match &chunk.outcome {
         Some(outcome) => format!("Process exited with code {}", outcome.exit_code()),
@@ -36,7 +36,7 @@ pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: P
     add_state(&mut fields, session, chunk);
     if portion.separate {
         for stream in Stream::BOTH {
-            let (own, _) = shown(chunk, portion, |run| run.stream == stream);
+            let (own, _) = shown(chunk, portion, Some(stream));
             fields.insert(stream.name().to_owned(), json!(own));
         }
     }
@@ -97,21 +97,23 @@ pub(super) fn of_end(outcome: &Outcome) -> Vec<String> {
     notes
 }
 
-/// The output as a model reads it, within the budget, and how many tokens went.
-pub(super) fn shown(chunk: &Chunk, portion: Portion, wanted: impl Fn(&Run) -> bool) -> (String, u64) {
+/// The output as a model reads it, within the budget, and how many tokens went; of one stream alone if it is named.
+pub(super) fn shown(chunk: &Chunk, portion: Portion, only: Option<Stream>) -> (String, u64) {
     let text = |runs: &[Run]| -> (String, u64) {
-        let bytes: Vec<u8> =
-            runs.iter().filter(|run| wanted(run)).flat_map(|run| run.data.iter().copied()).collect();
+        let wanted = runs.iter().filter(|run| only.is_none_or(|stream| run.stream == stream));
+        let bytes: Vec<u8> = wanted.flat_map(|run| run.data.iter().copied()).collect();
         (clean(&String::from_utf8_lossy(&bytes)), bytes.len() as u64)
     };
     let ((head, head_bytes), (tail, tail_bytes)) = (text(&chunk.head), text(&chunk.tail));
+    let [stdout, stderr] = chunk.missing;
+    let (missing, printed) = match only {
+        None => (stdout + stderr, chunk.bytes),
+        Some(Stream::Stdout) => (stdout, head_bytes + stdout + tail_bytes),
+        Some(Stream::Stderr) => (stderr, head_bytes + stderr + tail_bytes),
+    };
     // What cleaning takes away is not missing.
     let cleaned = (head_bytes + tail_bytes).saturating_sub((head.len() + tail.len()) as u64);
-    let is_all = chunk.head.iter().chain(&chunk.tail).all(&wanted);
-    let printed = if is_all { chunk.bytes } else { head_bytes + tail_bytes };
-    let missing = if is_all { chunk.missing } else { 0 };
-    let ends = Ends { head: &head, missing, tail: &tail, printed: printed.saturating_sub(cleaned) };
-    fit(&ends, portion.bytes())
+    fit(&Ends { head: &head, missing, tail: &tail, printed, cleaned }, portion.bytes())
 }
 
 /// What programs are told, as a schema: the most useful of it, since every conversation pays for its length.

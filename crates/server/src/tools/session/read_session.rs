@@ -90,7 +90,7 @@ pub(crate) fn looked(session: &Session, chunk: &Chunk, look: &Look) -> Reply {
     if look.screen {
         return screened(session, &state, fields);
     }
-    let (output, _) = encode::shown(chunk, look.portion, |_| true);
+    let (output, _) = encode::shown(chunk, look.portion, None);
     let text = format!(
         "{state}\nNext sequence number: {}\nOriginal token count: {}\nOutput:\n{output}",
         chunk.position,

@@ -23,12 +23,14 @@ pub(super) struct Ends<'a> {
     pub(super) tail: &'a str,
     /// How many bytes were printed in all.
     pub(super) printed: u64,
+    /// How many of them were taken out of head and tail because they show nothing.
+    pub(super) cleaned: u64,
 }
 
 /// What is shown of it: everything if it fits `budget` bytes, else both ends with a word in between that says how
 /// many tokens went. All of it fits the budget, unless that is too small for the words alone.
 pub(super) fn fit(ends: &Ends<'_>, budget: usize) -> (String, u64) {
-    let Ends { head, missing, tail, printed } = ends;
+    let Ends { head, missing, tail, printed, cleaned } = ends;
     if *missing == 0 && head.len() + tail.len() <= budget {
         return (format!("{head}{tail}"), 0);
     }
@@ -44,7 +46,7 @@ pub(super) fn fit(ends: &Ends<'_>, budget: usize) -> (String, u64) {
     let first = head.get(..head.floor_char_boundary(room / 2)).unwrap_or_default();
     let start = tail.ceil_char_boundary(tail.len().saturating_sub(room - room / 2));
     let last = tail.get(start..).unwrap_or_default();
-    let gone = tokens(printed.saturating_sub((first.len() + last.len()) as u64));
+    let gone = tokens(printed.saturating_sub(cleaned + (first.len() + last.len()) as u64));
     (format!("{warning}{first}{}{last}", marker(gone)), gone)
 }
 
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     fn whole(text: &str) -> Ends<'_> {
-        Ends { head: text, missing: 0, tail: "", printed: text.len() as u64 }
+        Ends { head: text, missing: 0, tail: "", printed: text.len() as u64, cleaned: 0 }
     }
 
     #[test]
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_was_missing_before_counts() {
-        let ends = Ends { head: "begin", missing: 4_000_000, tail: "end", printed: 4_000_008 };
+        let ends = Ends { head: "begin", missing: 4_000_000, tail: "end", printed: 4_000_008, cleaned: 0 };
         let (shown, gone) = fit(&ends, 400);
         assert_eq!(gone, 1_000_000);
         assert!(shown.ends_with("begin…1000000 tokens truncated…end"), "{shown}");
