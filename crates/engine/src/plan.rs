@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use runward_audit::redact::{Secrets, redact_argv};
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Confinement, Enforced, Receipt, Refusal, Request, Stdio, Verdict};
+use runward_model::{Caller, Confinement, Receipt, Refusal, Request, Stdio, Verdict};
 use runward_policy::{Held, Policy};
 use runward_process::{Child, Error as SpawnError, Spawner, Stdio as Descriptors};
 use runward_sandbox::Scene;
@@ -119,11 +119,6 @@ impl Plan {
             }
             Err(refusal) => Err(Box::new(Refused { request: self.request, refusal })),
         }
-    }
-
-    /// What it is confined to.
-    pub(crate) fn enforced(&self) -> &Enforced {
-        &self.confined.enforced
     }
 
     /// What was asked.
