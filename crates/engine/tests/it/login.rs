@@ -299,6 +299,24 @@ fn programs_are_found_where_the_login_shell_finds_them() {
 }
 
 #[test]
+fn rules_are_held_against_what_the_login_shell_finds() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = home("PATH=\"$HOME/bin:$PATH\"");
+    fs::create_dir(home.path().join("bin")).unwrap();
+    let file = home.path().join("bin/true");
+    fs::write(&file, "#!/bin/sh\necho another\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    let told = captured(home.path());
+    let list = runward_policy::Allowlist::parse("/usr/bin/true");
+    let policy = runward_policy::Policy::new(list, told.policy.current().path().clone());
+    block_on(Settings { policy: policy.into(), ..told }, async |engine| {
+        assert_eq!(printed(&run(engine, line("true")).await).0, 0);
+        let refusal = engine.start(login("true")).await.unwrap_err();
+        assert!(matches!(refusal, runward_model::Refusal::Denied(_)), "{refusal}");
+    });
+}
+
+#[test]
 fn the_private_file_is_the_operators_alone_and_goes_with_the_engine() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = home("f() { echo f; }");
