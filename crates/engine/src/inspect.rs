@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use runward_model::{Decision, OutputId, Principal, Refusal, Request, Verdict};
-use runward_policy::Held;
+use runward_policy::{Held, Policy};
 
 use crate::Engine;
 use crate::output::{Gone, Output};
@@ -30,7 +30,9 @@ impl Engine {
         let variables =
             Variables { given: &request.env, presets: request.presets, login: login.as_deref() };
         let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
-        let verdict = resolve::judge_for(&resolved, request);
+        let judged = |policy: &Policy| resolve::judge_by(policy, &resolved, request);
+        let verdict = judged(&resolved.policy);
+        let verdict = self.0.approvals.foreseen(&resolved.policy, verdict, &judged);
         let program = match verdict.decision {
             Decision::Allow => Some(resolve::program_of(&resolved)?),
             Decision::Ask | Decision::Deny => resolved.program.ok(),

@@ -98,12 +98,7 @@ pub(crate) fn judge(resolved: &Resolved) -> Verdict {
     resolved.policy.judge_for(&resolved.reading, &resolved.cwd.path, asker)
 }
 
-/// The same for whoever asks.
-pub(crate) fn judge_for(resolved: &Resolved, request: &Request) -> Verdict {
-    judge_by(&resolved.policy, resolved, request)
-}
-
-/// The same by another policy.
+/// What a policy says of it for whoever asks.
 pub(crate) fn judge_by(policy: &Policy, resolved: &Resolved, request: &Request) -> Verdict {
     let asker = Asker {
         door: request.caller.door.0,
@@ -121,6 +116,8 @@ impl Engine {
         let resolved = resolve(work, cwd, Variables::default(), &self.0.settings)?;
         let asker = Asker { door: "check", held: resolved.held.as_ref(), ..Asker::default() };
         let (verdict, traces) = resolved.policy.judge_traced(&resolved.reading, &resolved.cwd.path, asker);
+        let judged = |policy: &Policy| policy.judge_for(&resolved.reading, &resolved.cwd.path, asker);
+        let verdict = self.0.approvals.foreseen(&resolved.policy, verdict, &judged);
         if verdict.decision == Decision::Allow {
             program_of(&resolved)?;
         }

@@ -492,3 +492,15 @@ fn a_server_that_ends_while_somebody_thinks_runs_nothing() {
     let calls = home.calls();
     assert!(calls.iter().all(|call| call["state"] == "refused"), "{calls:?}");
 }
+
+#[test]
+fn check_says_what_a_person_would_be_asked_about() {
+    let home = Home::new("policy.allowed_commands = [\"*\", \"ls\"]\n");
+    let check = |policy: &str, command: &str| {
+        let ended = home.program(&["check", "--", command]).env("RUNWARD_APPROVAL_POLICY", policy).run();
+        (ended.code, ended.stdout.split(':').next().unwrap().to_owned())
+    };
+    assert_eq!(check("on-request", "id"), (0, "allowed".into()));
+    assert_eq!(check("untrusted", "id"), (1, "needs approval".into()));
+    assert_eq!(check("untrusted", "ls -l"), (0, "allowed".into()));
+}

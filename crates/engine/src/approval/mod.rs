@@ -28,7 +28,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use ask::{Approver, Asking, Said};
-use need::Need;
+use need::{Need, Rules};
 use remembered::Remembered;
 use rules_file::append;
 
@@ -72,6 +72,9 @@ pub struct Conversation {
 
 /// More questions than this are not open at the same time.
 const MOST_OPEN: usize = 64;
+
+/// Why nobody is asked where nobody ever is.
+const NEVER: &str = "approval_policy is never, so nobody is asked and it was not run";
 
 /// The stage.
 #[derive(Debug)]
@@ -139,16 +142,30 @@ impl Approvals {
 
     /// Whether a person is needed, and for what reason; an error says that it may not run at all.
     pub(crate) fn need(&self, case: &Case<'_>) -> Result<Option<String>, Refusal> {
-        let need = need::need(self.settings.policy, case.policy, &self.escalations.current(), case);
-        match need {
+        match self.need_of(case.policy, case.verdict, case.judged, case.request.wish.confinement) {
             Need::Nobody => Ok(None),
             Need::Person(reason) if self.settings.policy == ApprovalPolicy::Never => {
-                let why = "approval_policy is never, so nobody is asked and it was not run".to_owned();
-                Err(Refusal::NotApproved { verdict: case.said(reason).into(), why })
+                Err(Refusal::NotApproved { verdict: Box::new(case.said(reason)), why: NEVER.into() })
             }
             Need::Person(reason) => Ok(Some(reason)),
             Need::Denied => Err(Refusal::Denied(case.verdict.clone())),
         }
+    }
+
+    /// What would become of work of which the policy says this, for whoever only wants to know.
+    pub(crate) fn foreseen(&self, policy: &Policy, verdict: Verdict, judged: &Judge<'_>) -> Verdict {
+        match self.need_of(policy, &verdict, judged, Confinement::Usual) {
+            Need::Nobody | Need::Denied => verdict,
+            Need::Person(reason) if self.settings.policy == ApprovalPolicy::Never => {
+                Verdict { decision: Decision::Deny, reason: format!("{reason}; {NEVER}"), ..verdict }
+            }
+            Need::Person(reason) => Verdict { decision: Decision::Ask, reason, ..verdict },
+        }
+    }
+
+    fn need_of(&self, policy: &Policy, verdict: &Verdict, judged: &Judge<'_>, how: Confinement) -> Need {
+        let escalations = self.escalations.current();
+        Rules { when: self.settings.policy, policy, escalations: &escalations }.need(verdict, judged, how)
     }
 
     /// Why it may run although a person is needed, and how tightly it is held.
@@ -217,8 +234,9 @@ impl Approvals {
     /// The rules may have become stricter while somebody thought.
     fn unless_forbidden_meanwhile(&self, case: &Case<'_>) -> Result<(), Refusal> {
         let now = self.rulebook.current();
-        match need::need(self.settings.policy, &now, &self.escalations.current(), case) {
-            Need::Denied => Err(Refusal::Denied((case.judged)(&now))),
+        let verdict = (case.judged)(&now);
+        match self.need_of(&now, &verdict, case.judged, case.request.wish.confinement) {
+            Need::Denied => Err(Refusal::Denied(verdict)),
             Need::Nobody | Need::Person(_) => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! Whether a person is needed.
 
-use runward_model::{ApprovalPolicy, Confinement, Decision};
+use runward_model::{ApprovalPolicy, Confinement, Decision, Verdict};
 use runward_policy::Policy;
 
-use super::Case;
+use super::Judge;
 
 /// Who has to say yes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,29 +16,44 @@ pub(super) enum Need {
     Denied,
 }
 
-/// Who has to say yes under these rules. Rules of `escalations` are those by which a person has said so for good.
-pub(super) fn need(when: ApprovalPolicy, policy: &Policy, escalations: &Policy, case: &Case<'_>) -> Need {
-    let judged = case.judged;
-    let verdict = judged(policy);
-    let untrusted = when == ApprovalPolicy::Untrusted;
-    match verdict.decision {
-        Decision::Ask => Need::Person(verdict.reason),
-        Decision::Deny if !untrusted => Need::Denied,
-        Decision::Allow if !untrusted => {
-            let escalated = case.request.wish.confinement == Confinement::Escalated;
-            if escalated && judged(escalations).decision != Decision::Allow {
-                return Need::Person("it asks to run outside the sandbox".into());
-            }
-            Need::Nobody
+/// By what it is decided who has to say yes.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    pub(super) when: ApprovalPolicy,
+    pub(super) policy: &'a Policy,
+    /// Those by which a person has said for good that commands may leave the sandbox.
+    pub(super) escalations: &'a Policy,
+}
+
+impl Rules<'_> {
+    /// Who has to say yes to work of which the policy says this.
+    pub(super) fn need(&self, verdict: &Verdict, judged: &Judge<'_>, confinement: Confinement) -> Need {
+        if verdict.decision == Decision::Ask {
+            return Need::Person(verdict.reason.clone());
         }
-        Decision::Allow | Decision::Deny => {
-            if judged(&policy.by_name_only()).decision == Decision::Allow {
-                return Need::Nobody;
+        if self.when == ApprovalPolicy::Untrusted {
+            return self.need_untrusted(judged);
+        }
+        let escalated = confinement == Confinement::Escalated;
+        match verdict.decision {
+            Decision::Allow if escalated && judged(self.escalations).decision != Decision::Allow => {
+                Need::Person("it asks to run outside the sandbox".into())
             }
-            match judged(&policy.unless_objected()) {
-                verdict if verdict.decision == Decision::Deny => Need::Denied,
-                verdict if verdict.decision == Decision::Ask => Need::Person(verdict.reason),
-                _ => Need::Person("no rule allows it by name, and approval_policy is untrusted".into()),
+            Decision::Allow => Need::Nobody,
+            Decision::Ask | Decision::Deny => Need::Denied,
+        }
+    }
+
+    fn need_untrusted(&self, judged: &Judge<'_>) -> Need {
+        if judged(&self.policy.by_name_only()).decision == Decision::Allow {
+            return Need::Nobody;
+        }
+        let objection = judged(&self.policy.unless_objected());
+        match objection.decision {
+            Decision::Deny => Need::Denied,
+            Decision::Ask => Need::Person(objection.reason),
+            Decision::Allow => {
+                Need::Person("no rule allows it by name, and approval_policy is untrusted".into())
             }
         }
     }

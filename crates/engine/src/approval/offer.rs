@@ -3,7 +3,7 @@
 use runward_model::{Confinement, Decision};
 use runward_policy::{PrefixRule, too_wide};
 
-use super::need::{self, Need};
+use super::need::{Need, Rules};
 use super::{Approvals, Case};
 
 impl Approvals {
@@ -24,7 +24,9 @@ impl Approvals {
             escalations = escalations.with_rule(rule.clone()).into();
         }
         let policy = case.policy.with_rule(rule);
-        need::need(self.settings.policy, &policy, &escalations, case) == Need::Nobody
+        let (verdict, confinement) = ((case.judged)(&policy), case.request.wish.confinement);
+        let rules = Rules { when: self.settings.policy, policy: &policy, escalations: &escalations };
+        rules.need(&verdict, case.judged, confinement) == Need::Nobody
     }
 }
 

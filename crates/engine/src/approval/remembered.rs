@@ -46,7 +46,12 @@ pub(super) fn key(case: &Case<'_>, reason: &str, conversation: &Conversation) ->
         input_from: request.workflow.input_from.clone(),
         confinement: request.wish.confinement,
         reason: reason.to_owned(),
-        rules: case.verdict.commands.iter().map(|judged| (judged.reason.clone(), judged.rule.clone())).collect(),
+        rules: case
+            .verdict
+            .commands
+            .iter()
+            .map(|judged| (judged.reason.clone(), judged.rule.clone()))
+            .collect(),
     }
 }
 
