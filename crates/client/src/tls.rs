@@ -11,9 +11,13 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 pub(crate) type TlsStream = StreamOwned<ClientConnection, TcpStream>;
 
 /// Puts TLS on a connection. The system says which certificates are trusted; `SSL_CERT_FILE` can name others.
-pub(crate) fn wrap(host: &str, socket: TcpStream) -> io::Result<TlsStream> {
+pub(crate) fn wrap(host: &str, mut socket: TcpStream) -> io::Result<TlsStream> {
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-    let connection = ClientConnection::new(config()?, name).map_err(io::Error::other)?;
+    let mut connection = ClientConnection::new(config()?, name).map_err(io::Error::other)?;
+    // Whoever cannot prove who it is has not been reached; nothing is sent to it.
+    while connection.is_handshaking() {
+        connection.complete_io(&mut socket)?;
+    }
     Ok(StreamOwned::new(connection, socket))
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use lane::Lane;
 use spooling::Spooling;
-pub use tap::{Event, Keeping, Reader, Tap};
+pub use tap::{Event, Keeping, Reader, Shape, Tap};
 
 /// Everything that a session has printed, as far as it is kept.
 #[derive(Debug)]
@@ -151,9 +151,9 @@ impl EventLog {
     /// From now on every print is an event of its own, beginning with what has been printed. It is then no longer
     /// spooled as well: beside a journal the log keeps both ends in memory, beside a window nothing. Call this once, when
     /// the session starts.
-    pub fn tap(&self, keeping: Keeping) -> Arc<Tap> {
+    pub fn tap(&self, keeping: Keeping, shape: Shape) -> Arc<Tap> {
         let mut lanes = self.lock();
-        let tap = Arc::new(lanes.spooling.tap(keeping));
+        let tap = Arc::new(lanes.spooling.tap(keeping, shape));
         for piece in lanes.read_from(0) {
             match piece {
                 Piece::Bytes { stream, data, .. } => tap.push(stream, &data),

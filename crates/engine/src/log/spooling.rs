@@ -6,7 +6,7 @@ use std::mem;
 use runward_model::{OutputId, Stream};
 use runward_spool::{Journal, Kept, Problem, Record, Store, Writer};
 
-use super::tap::{Keeping, Tap};
+use super::tap::{Keeping, Shape, Tap};
 
 /// How far a log is on its way to the disk.
 #[derive(Debug)]
@@ -32,11 +32,11 @@ impl Spooling {
     }
 
     /// Makes way for readers that get every print by themselves.
-    pub(super) fn tap(&mut self, keeping: Keeping) -> Tap {
+    pub(super) fn tap(&mut self, keeping: Keeping, shape: Shape) -> Tap {
         match (mem::replace(self, Spooling::Never), keeping) {
-            (Spooling::Ready(store, id), Keeping::OnDisk) => Tap::journal(Journal::begin(&store, &id.0)),
-            (_, Keeping::OnDisk) => Tap::nowhere(),
-            (_, keeping) => Tap::window(keeping),
+            (Spooling::Ready(store, id), Keeping::OnDisk) => Tap::journal(Journal::begin(&store, &id.0), shape),
+            (_, Keeping::OnDisk) => Tap::nowhere(shape),
+            (_, keeping) => Tap::window(keeping, shape),
         }
     }
 

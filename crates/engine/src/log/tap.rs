@@ -29,18 +29,14 @@ pub enum Keeping {
     OnDisk,
 }
 
+/// How what was printed is written down for its readers: from its number, where it was printed, and what.
+pub type Shape = fn(u64, Stream, &[u8]) -> Vec<u8>;
+
 /// One event, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Something was printed.
-    Printed {
-        /// Its number.
-        seq: u64,
-        /// Where.
-        stream: Stream,
-        /// What.
-        data: Arc<Vec<u8>>,
-    },
+    /// Something was printed; this is how it was written down.
+    Printed(Arc<Vec<u8>>),
     /// Something was printed and could not be kept.
     Dropped {
         /// Its number.
@@ -70,6 +66,7 @@ pub struct Tap {
 #[derive(Debug)]
 struct Kept {
     store: Store,
+    shape: Shape,
     /// The number of the next event.
     next: u64,
     is_over: bool,
@@ -90,28 +87,27 @@ enum Store {
 #[derive(Debug)]
 struct Printed {
     seq: u64,
-    stream: Stream,
     data: Arc<Vec<u8>>,
 }
 
 impl Tap {
     /// A window for one reader.
-    pub(super) fn window(keeping: Keeping) -> Self {
-        Tap::new(Store::Window { events: VecDeque::new(), bytes: 0, keeping })
+    pub(super) fn window(keeping: Keeping, shape: Shape) -> Self {
+        Tap::new(Store::Window { events: VecDeque::new(), bytes: 0, keeping }, shape)
     }
 
     /// A journal for any number of readers.
-    pub(super) fn journal(journal: Journal) -> Self {
-        Tap::new(Store::Disk(journal))
+    pub(super) fn journal(journal: Journal, shape: Shape) -> Self {
+        Tap::new(Store::Disk(journal), shape)
     }
 
     /// For a session that cannot be read like this.
-    pub(super) fn nowhere() -> Self {
-        Tap::new(Store::Nowhere)
+    pub(super) fn nowhere(shape: Shape) -> Self {
+        Tap::new(Store::Nowhere, shape)
     }
 
-    fn new(store: Store) -> Self {
-        let kept = Kept { store, next: 1, is_over: false };
+    fn new(store: Store, shape: Shape) -> Self {
+        let kept = Kept { store, shape, next: 1, is_over: false };
         Tap { kept: Mutex::new(kept), news: Notify::new(), room: Notify::new() }
     }
 
@@ -130,11 +126,13 @@ impl Tap {
             return;
         }
         let mut kept = self.lock();
-        let seq = kept.next;
+        let (seq, shape) = (kept.next, kept.shape);
         let is_kept = match &mut kept.store {
             Store::Window { events, bytes: held, .. } => {
-                *held += bytes.len();
-                events.push_back(Printed { seq, stream, data: Arc::new(bytes.to_vec()) });
+                // Written down at once, from the buffer that it was read into: nothing is copied in between.
+                let data = shape(seq, stream, bytes);
+                *held += data.len();
+                events.push_back(Printed { seq, data: Arc::new(data) });
                 true
             }
             Store::Disk(journal) => journal.append(stream, bytes),
@@ -237,19 +235,19 @@ impl Reader {
     fn look(&mut self) -> io::Result<Option<Event>> {
         let tap = self.tap.clone();
         let mut kept = tap.lock();
-        let (next, is_over) = (kept.next, kept.is_over);
+        let (next, shape, is_over) = (kept.next, kept.shape, kept.is_over);
         let found = match &mut kept.store {
             Store::Nowhere => Some(Event::Gone),
             Store::Window { events, bytes, keeping } => {
                 let found = self.in_window(events, next);
-                if let (Some(Event::Printed { data, .. }), Keeping::UntilTaken) = (&found, *keeping) {
+                if let (Some(Event::Printed(data)), Keeping::UntilTaken) = (&found, *keeping) {
                     *bytes -= data.len();
                     events.pop_front();
                     tap.room.notify_waiters();
                 }
                 found
             }
-            Store::Disk(journal) => self.in_journal(journal, is_over)?,
+            Store::Disk(journal) => self.in_journal(journal, shape, is_over)?,
         };
         let end = match &kept.store {
             Store::Disk(journal) => {
@@ -258,7 +256,7 @@ impl Reader {
             Store::Window { .. } | Store::Nowhere => next,
         };
         let found = found.or_else(|| (is_over && self.next >= end).then_some(Event::End { seq: end }));
-        if let Some(Event::Printed { .. } | Event::Dropped { .. }) = found {
+        if let Some(Event::Printed(_) | Event::Dropped { .. }) = found {
             self.next += 1;
         }
         Ok(found)
@@ -268,18 +266,17 @@ impl Reader {
     fn in_window(&self, events: &VecDeque<Printed>, next: u64) -> Option<Event> {
         let first = events.front().map_or(next, |event| event.seq);
         let Some(index) = self.next.checked_sub(first) else { return Some(Event::Gone) };
-        let Printed { seq, stream, data } = events.get(usize::try_from(index).ok()?)?;
-        Some(Event::Printed { seq: *seq, stream: *stream, data: data.clone() })
+        events.get(usize::try_from(index).ok()?).map(|event| Event::Printed(event.data.clone()))
     }
 
-    fn in_journal(&mut self, journal: &Journal, is_over: bool) -> io::Result<Option<Event>> {
+    fn in_journal(&mut self, journal: &Journal, shape: Shape, is_over: bool) -> io::Result<Option<Event>> {
         let place = match self.place {
             Some(place) => place,
             None => journal.find(self.next - 1)?,
         };
         if let Some((stream, data, behind)) = journal.read(place)? {
             self.place = Some(behind);
-            return Ok(Some(Event::Printed { seq: self.next, stream, data: Arc::new(data) }));
+            return Ok(Some(Event::Printed(Arc::new(shape(self.next, stream, &data)))));
         }
         self.place = Some(place);
         let lost = Stream::BOTH.map(|stream| (stream, journal.dropped(stream)));

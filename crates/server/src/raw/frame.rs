@@ -1,6 +1,7 @@
 //! Events as lines of JSON.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use runward_model::{Ending, Outcome, StopReason, Stream};
@@ -15,12 +16,23 @@ pub(super) fn start(session: &str, pid: i32) -> Bytes {
 }
 
 /// What it printed, written straight into the line.
-pub(super) fn output(seq: u64, stream: Stream, data: &[u8]) -> Bytes {
+pub(super) fn output(seq: u64, stream: Stream, data: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(AROUND + base64_simd::STANDARD.encoded_length(data.len()));
     let _ = write!(line, "{{\"event\":\"{}\",\"seq\":{seq},\"data_b64\":\"", stream.name());
     base64_simd::STANDARD.encode_append(data, &mut line);
     line.extend_from_slice(b"\"}\n");
-    line.into()
+    line
+}
+
+/// A line that somebody else may have to send again, sent without a copy.
+pub(super) fn shared(line: Arc<Vec<u8>>) -> Bytes {
+    struct Line(Arc<Vec<u8>>);
+    impl AsRef<[u8]> for Line {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    Arc::try_unwrap(line).map_or_else(|line| Bytes::from_owner(Line(line)), Bytes::from)
 }
 
 /// That it printed something that could not be kept.
@@ -106,8 +118,8 @@ mod tests {
         let timed_out = Some(StopReason::TimedOut(Duration::from_secs(1)));
         let frames = [
             start("ab12", 7),
-            output(1, Stream::Stdout, b"\x00\xff\n"),
-            output(2, Stream::Stderr, b""),
+            output(1, Stream::Stdout, b"\x00\xff\n").into(),
+            output(2, Stream::Stderr, b"").into(),
             gap(3, Stream::Stderr, 5),
             exit(4, &outcome(Ending::Exited(3), None)),
             exit(5, &outcome(Ending::Signaled(Signal::KILL), None)),

@@ -10,7 +10,7 @@ use runward_model::Principal;
 
 use super::body::{self, Asked, Leash};
 use super::stream::{Presence, Reading, name};
-use super::{Raw, caller, refusal};
+use super::{Raw, caller, frame, refusal};
 
 /// Answers with a stream once the program runs, and with a status before.
 pub(super) async fn start(
@@ -37,7 +37,7 @@ impl Raw {
             Leash::Resumable(patience) => (Keeping::UntilAcknowledged, Some(patience)),
             Leash::Detached => (Keeping::OnDisk, None),
         };
-        let (id, tap) = (name(&session), session.log().tap(keeping));
+        let (id, tap) = (name(&session), session.log().tap(keeping, frame::output));
         let attended = self.0.attendance.begin(&id, patience);
         let presence = Presence {
             reader: attended.read(),

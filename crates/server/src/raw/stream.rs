@@ -61,7 +61,7 @@ impl Reading {
             Stage::Events => {}
         }
         let last = match self.reader.next().await {
-            Ok(Event::Printed { seq, stream, data }) => return Some(frame::output(seq, stream, &data)),
+            Ok(Event::Printed(line)) => return Some(frame::shared(line)),
             Ok(Event::Dropped { seq, stream, bytes }) => return Some(frame::gap(seq, stream, bytes)),
             // Whoever asks for what comes after the end hears nothing more.
             Ok(Event::End { seq }) if seq < self.reader.next_number() => return None,

@@ -1,7 +1,11 @@
 use super::*;
 
+fn line(seq: u64, stream: Stream, data: &[u8]) -> Vec<u8> {
+    [format!("{seq} {} ", stream.name()).as_bytes(), data].concat()
+}
+
 fn printed(seq: u64, stream: Stream, data: &[u8]) -> Event {
-    Event::Printed { seq, stream, data: Arc::new(data.to_vec()) }
+    Event::Printed(Arc::new(line(seq, stream, data)))
 }
 
 async fn next(reader: &mut Reader) -> Event {
@@ -10,7 +14,7 @@ async fn next(reader: &mut Reader) -> Event {
 
 #[tokio::test]
 async fn events_are_numbered_from_one_and_end_with_a_free_number() {
-    let tap = Arc::new(Tap::window(Keeping::UntilTaken));
+    let tap = Arc::new(Tap::window(Keeping::UntilTaken, line));
     let mut reader = tap.reader(0);
     tap.push(Stream::Stdout, b"a");
     tap.push(Stream::Stderr, b"");
@@ -24,7 +28,7 @@ async fn events_are_numbered_from_one_and_end_with_a_free_number() {
 
 #[tokio::test]
 async fn a_reader_that_waits_hears_of_what_is_printed() {
-    let tap = Arc::new(Tap::window(Keeping::UntilTaken));
+    let tap = Arc::new(Tap::window(Keeping::UntilTaken, line));
     let mut reader = tap.reader(0);
     let (event, ()) = tokio::join!(reader.next(), async {
         tokio::task::yield_now().await;
@@ -35,7 +39,7 @@ async fn a_reader_that_waits_hears_of_what_is_printed() {
 
 #[tokio::test]
 async fn a_full_window_has_room_once_something_was_taken() {
-    let tap = Arc::new(Tap::window(Keeping::UntilTaken));
+    let tap = Arc::new(Tap::window(Keeping::UntilTaken, line));
     let mut reader = tap.reader(0);
     tap.has_room().await;
     tap.push(Stream::Stdout, &vec![0; WINDOW]);
@@ -49,7 +53,7 @@ async fn a_full_window_has_room_once_something_was_taken() {
 
 #[tokio::test]
 async fn what_has_not_arrived_can_be_read_again_and_what_has_is_gone() {
-    let tap = Arc::new(Tap::window(Keeping::UntilAcknowledged));
+    let tap = Arc::new(Tap::window(Keeping::UntilAcknowledged, line));
     for text in [b"a", b"b", b"c"] {
         tap.push(Stream::Stdout, text);
     }
@@ -64,7 +68,7 @@ async fn what_has_not_arrived_can_be_read_again_and_what_has_is_gone() {
 
 #[tokio::test]
 async fn a_session_whose_reader_is_gone_is_not_held_back() {
-    let tap = Arc::new(Tap::window(Keeping::UntilAcknowledged));
+    let tap = Arc::new(Tap::window(Keeping::UntilAcknowledged, line));
     tap.push(Stream::Stdout, &vec![0; UNACKNOWLEDGED]);
     let mut reader = tap.reader(1);
     assert!(tap.is_full());
