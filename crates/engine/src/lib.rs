@@ -48,7 +48,7 @@ pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use confine::Sandboxing;
 pub use lifecycle::Background;
 pub use inspect::Inspected;
-pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Tap};
+pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
 pub use login::{LoginSettings, Withheld};
 pub use output::{Gone, Output};
 pub use runward_spool::{Line, Page, Selection};
