@@ -6,6 +6,7 @@ import logging
 import sys
 
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import ElicitResult
 
 from harness import PATIENCE, RUNWARD, TABLE, HttpServer, Place, Tally, judge, until
 
@@ -89,14 +90,40 @@ async def cancel(client, place, check):
     check("the server answers after a cancel", "hello" in answer[1], answer)
 
 
+class User:
+    """Whoever sits before the client, is shown forms, and answers what the test says."""
+
+    def __init__(self):
+        self.forms, self.answer = [], {}
+
+    async def __call__(self, _context, form):
+        self.forms.append(form.message)
+        return ElicitResult(action="accept", content=self.answer)
+
+
+async def approvals(client, user, check):
+    asked = {"cmd": "echo hello", "sandbox_permissions": "require_escalated", "justification": "to see it run"}
+    user.answer = {"decision": "deny", "note": "not today"}
+    answer = await call(client, "exec_command", asked)
+    check("what the user denies does not run", answer[0] and "not today" in answer[1], answer)
+    check("the user is shown the command and why", "echo hello" in user.forms[-1] and "to see it run" in user.forms[-1], user.forms)
+    user.answer = {"decision": "approve for this session"}
+    for _ in range(2):
+        answer = await call(client, "exec_command", asked)
+        check("what the user approves runs", not answer[0] and "hello" in answer[1], answer)
+    check("what is approved for the session is asked once", len(user.forms) == 2, user.forms)
+
+
 async def drive(target, mode, place, check):
-    async with Client(target, mode=mode) as client:
+    user = User()
+    async with Client(target, mode=mode, elicitation_callback=user) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         check("the tools are listed", names >= set(TABLE["tools"]), names)
         await table(client, place, check)
         await side_by_side(client, place, check)
         await heartbeat(client, place, check)
         await live(client, place, check)
+        await approvals(client, user, check)
         await cancel(client, place, check)
         left = asyncio.create_task(call(client, "execute_process", place.tree()))
         check("a call is in flight at the end", await reached(place.tree_is_up), place.alive())
