@@ -31,6 +31,7 @@ mod streams;
 mod supervise;
 mod typing;
 mod waiting;
+mod window;
 mod workflow;
 
 use std::path::Path;

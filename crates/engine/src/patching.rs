@@ -143,7 +143,7 @@ pub(crate) fn begin(
         log: log.clone(),
         wishes: mpsc::unbounded_channel().0,
         typing: None,
-        size: None,
+        window: None,
         outcome,
         leash: Leash::Held,
     };

@@ -1,7 +1,6 @@
 //! A session as a door sees it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use runward_model::{Outcome, Receipt, SessionId, Signal, Size, StopReason, Stream, View};
 use tokio::sync::{mpsc, watch};
@@ -9,6 +8,7 @@ use tokio::sync::{mpsc, watch};
 use crate::log::EventLog;
 use crate::supervise::{Final, Wish};
 use crate::typing::{NotTaken, Typing};
+use crate::window::Window;
 
 /// A session as a door sees it. Whoever holds this holds the leash: letting go of it stops the command.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct Session {
     pub(crate) wishes: mpsc::UnboundedSender<Wish>,
     /// Where its input is written, if it has one that is.
     pub(crate) typing: Option<Typing>,
-    /// The size of its terminal, if it has one: rows above, columns below.
-    pub(crate) size: Option<Arc<AtomicU32>>,
+    /// Its terminal, if it has one.
+    pub(crate) window: Option<Arc<Window>>,
     pub(crate) outcome: watch::Receiver<Final>,
     pub(crate) leash: Leash,
 }
@@ -60,11 +60,12 @@ impl Session {
 
     /// Whether it runs on a terminal.
     pub fn is_terminal(&self) -> bool {
-        self.size.is_some()
+        self.window.is_some()
     }
 
     /// Hands over bytes for its input, all of them or none; they are written as fast as the command reads them.
     pub fn write(&self, bytes: Vec<u8>) -> Result<(), NotTaken> {
+        self.window.as_ref().map_or(Ok(()), |window| window.takes(&bytes))?;
         self.typing.as_ref().ok_or(NotTaken::NoInput)?.write(bytes)
     }
 
@@ -78,9 +79,14 @@ impl Session {
         self.typing.as_ref().ok_or(NotTaken::NoInput)?.end()
     }
 
-    /// How many bytes of its input wait to be read.
-    pub fn unread_input(&self) -> usize {
-        self.typing.as_ref().map_or(0, Typing::waiting)
+    /// Whether some of what was written still waits to be read.
+    pub fn has_unread_input(&self) -> bool {
+        self.typing.as_ref().is_some_and(|typing| typing.waiting() > 0)
+    }
+
+    /// Whether nothing can be written any more: somebody has closed its input, or it has ended.
+    pub fn is_input_closed(&self) -> bool {
+        self.typing.as_ref().is_none_or(Typing::is_closed)
     }
 
     /// Sends a signal as a terminal would: to whoever is in the foreground. An ended session does not mind.
@@ -90,14 +96,13 @@ impl Session {
 
     /// The size of its terminal, if it has one.
     pub fn size(&self) -> Option<Size> {
-        let [a, b, c, d] = self.size.as_ref()?.load(Ordering::Relaxed).to_be_bytes();
-        Some(Size { rows: u16::from_be_bytes([a, b]), cols: u16::from_be_bytes([c, d]) })
+        self.window.as_ref().map(|window| window.size())
     }
 
     /// Gives its terminal another size; without a terminal this does nothing.
     pub fn resize(&self, size: Size) {
-        if let Some(known) = &self.size {
-            known.store(packed(size), Ordering::Relaxed);
+        if let Some(window) = &self.window {
+            window.resized(size);
         }
         let _ = self.wishes.send(Wish::Resize(size));
     }
@@ -142,7 +147,7 @@ impl Session {
             log: self.log.clone(),
             wishes: self.wishes.clone(),
             typing: self.typing.clone(),
-            size: self.size.clone(),
+            window: self.window.clone(),
             outcome: self.outcome.clone(),
             leash: Leash::Loose,
         }
@@ -167,11 +172,6 @@ impl Session {
             stderr: self.log.captured(Stream::Stderr),
         }
     }
-}
-
-/// Both sides in one word.
-pub(crate) fn packed(Size { rows, cols }: Size) -> u32 {
-    u32::from(rows) << 16 | u32::from(cols)
 }
 
 impl Drop for Session {

@@ -38,6 +38,8 @@ struct Feed {
     source: Source,
     block: Vec<u8>,
     written: usize,
+    /// The last byte that was written; a line's end as long as there is none.
+    last: u8,
     /// The room that the block takes among what waits.
     room: Option<OwnedSemaphorePermit>,
 }
@@ -57,6 +59,7 @@ impl Streams {
             source,
             block: Vec::new(),
             written: 0,
+            last: b'\n',
             room: None,
         });
         let (stdout, stderr) = (Lane::new(child.stdout.take()), Lane::new(child.stderr.take()));
@@ -156,11 +159,12 @@ impl Feed {
     async fn write(&mut self) -> bool {
         if self.written == self.block.len() {
             self.room = None;
+            self.last = self.block.last().copied().unwrap_or(self.last);
             (self.block, self.written) = (Vec::new(), 0);
             match self.source.next().await {
                 Next::Block(block, room) => (self.block, self.room) = (block, room),
-                Next::End => match self.input.end_mark() {
-                    Some(mark) => self.block = vec![mark],
+                Next::End => match self.input.end_mark(self.last) {
+                    Some(marks) => self.block = marks,
                     None => return false,
                 },
                 Next::Gone => return false,

@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use runward_model::wire::Report;
@@ -21,9 +20,10 @@ use crate::log::EventLog;
 use crate::outputs::Outputs;
 use crate::record::{OpenCall, Typist};
 use crate::screen::Screen;
-use crate::session::{Leash, Session, packed};
+use crate::session::{Leash, Session};
 use crate::streams::{Source, Streams};
 use crate::typing::Typing;
+use crate::window::Window;
 use crate::{Engine, Settings};
 use crate::{waiting, workflow};
 
@@ -118,7 +118,7 @@ impl Supervision {
             log: log.clone(),
             wishes,
             typing,
-            size: terminal_size(&request.stdio),
+            window: window(&request.stdio, &child),
             outcome,
             leash: Leash::Held,
         };
@@ -326,10 +326,10 @@ fn input_ends(
     }
 }
 
-fn terminal_size(stdio: &Stdio) -> Option<Arc<AtomicU32>> {
-    match stdio {
-        Stdio::Terminal(size) => Some(Arc::new(packed(*size).into())),
-        Stdio::Pipes | Stdio::Given(_) | Stdio::Open => None,
+fn window(stdio: &Stdio, child: &Child) -> Option<Arc<Window>> {
+    match (stdio, &child.terminal) {
+        (Stdio::Terminal(size), Some(terminal)) => Some(Arc::new(Window::new(*size, terminal))),
+        _ => None,
     }
 }
 

@@ -38,14 +38,19 @@ pub enum NotTaken {
     /// Its input was closed, by either side, or it has ended.
     #[error("stdin of this session is closed; nothing was written")]
     Closed,
-    /// The command reads too slowly.
+    /// Its terminal would drop a part.
     #[error(
-        "{waiting} bytes that were written before still wait to be read; nothing was written, try again later"
+        "a line of {length} bytes is longer than the {most} that a terminal takes; nothing was written, send shorter lines or start the command with stdin=\"pipe\" instead of tty"
     )]
-    Full {
-        /// How many bytes wait.
-        waiting: usize,
+    LongLine {
+        /// How long the longest line is.
+        length: usize,
+        /// How long a line may be.
+        most: usize,
     },
+    /// The command reads too slowly.
+    #[error("much of what was written before still waits to be read; nothing was written, try again later")]
+    Full,
 }
 
 impl Typing {
@@ -83,10 +88,7 @@ impl Typing {
 
     /// Hands over bytes, all of them or none.
     pub(crate) fn write(&self, bytes: Vec<u8>) -> Result<(), NotTaken> {
-        let waiting = self.waiting();
-        let Ok(permit) = self.room.clone().try_acquire_many_owned(size(&bytes)) else {
-            return Err(NotTaken::Full { waiting });
-        };
+        let permit = self.room.clone().try_acquire_many_owned(size(&bytes)).map_err(|_| NotTaken::Full)?;
         self.send(Typed::Bytes(bytes, permit))
     }
 
@@ -106,6 +108,11 @@ impl Typing {
     /// How many bytes still wait to be read.
     pub(crate) fn waiting(&self) -> usize {
         ROOM - self.room.available_permits().min(ROOM)
+    }
+
+    /// Whether nobody takes anything any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.is_closed()
     }
 
     fn send(&self, typed: Typed) -> Result<(), NotTaken> {

@@ -27,7 +27,7 @@ pub enum Input {
     Terminal(Arc<Terminal>),
 }
 
-/// What a terminal takes for the end of its input, at the beginning of a line.
+/// What a terminal takes for the end of its input at the beginning of a line; elsewhere it ends the line.
 const END_OF_TRANSMISSION: u8 = 4;
 
 impl Input {
@@ -50,8 +50,9 @@ impl Input {
         }
     }
 
-    /// What has to be written for the end of the input, where closing it is not enough.
-    pub fn end_mark(&self) -> Option<u8> {
-        matches!(self, Input::Terminal(_)).then_some(END_OF_TRANSMISSION)
+    /// What has to be written for the end of the input, after this last byte, where closing it is not enough.
+    pub fn end_mark(&self, last: u8) -> Option<Vec<u8>> {
+        let marks = if matches!(last, b'\n' | b'\r' | END_OF_TRANSMISSION) { 1 } else { 2 };
+        matches!(self, Input::Terminal(_)).then(|| vec![END_OF_TRANSMISSION; marks])
     }
 }

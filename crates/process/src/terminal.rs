@@ -8,7 +8,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use runward_model::{Signal, Size};
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcgetpgrp, tcsetattr, tcsetwinsize};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, Winsize, tcgetattr, tcgetpgrp, tcsetattr, tcsetwinsize,
+};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -37,6 +39,11 @@ impl Terminal {
     /// Tells the programs on it that it has another size now.
     pub fn resize(&self, size: Size) -> io::Result<()> {
         Ok(tcsetwinsize(self.0.get_ref(), winsize(size))?)
+    }
+
+    /// Whether what is typed reaches its reader line by line, instead of key by key.
+    pub fn reads_lines(&self) -> bool {
+        tcgetattr(self.0.get_ref()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
     }
 
     /// Sends a signal to whoever the keyboard belongs to just now.

@@ -94,7 +94,7 @@ async fn act(
             Ok(attention) => sessions::attend(engine, &caller.principal, attention, watcher).await,
             Err(sentence) => Reply::failed(sentence),
         },
-        Act::Look(decode) => sessions::look(engine, &caller.principal, decode(given, limits)).await,
+        Act::Look(decode) => sessions::look(engine, &caller.principal, &decode(&given, limits)),
         Act::List => list(&engine.kept_sessions(&caller.principal)),
         Act::Stop => stop(engine, &caller.principal, SessionId(given.integer("session_id"))).await,
     }

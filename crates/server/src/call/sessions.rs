@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
-use runward_engine::{Engine, Kept, NotTaken, Wait};
+use runward_engine::{Engine, Kept, NotTaken, Session, Wait};
 use runward_model::{Principal, SessionId, Signal};
 
 use super::asking::{Asker, Begun, Holding};
 use super::teller::Teller;
 use super::{Watcher, begin, gone};
-use crate::tools::{Attention, Look, Opening, Portion, Refused, Reply, Telling, chunk, looked, refuse};
+use crate::tools::{
+    Attention, Look, Opening, Portion, Refused, Reply, Telling, Touch, chunk, looked, refuse,
+};
 
 /// What a terminal takes for an interrupt.
 const INTERRUPT: &str = "\u{3}";
@@ -45,36 +47,61 @@ pub(super) async fn attend(
         Ok(kept) => kept,
         Err(none) => return Reply::failed(format!("session {}: {none}", attention.session)),
     };
-    let is_over = kept.session().outcome().is_some();
-    if let Some(size) = attention.resize {
-        kept.session().resize(size);
-    }
-    let unwritten = write(&kept, &attention).err();
-    if let (Some(why), false) = (&unwritten, is_over) {
-        return Reply::failed(why.to_string());
+    let (session, touch) = (kept.session(), &attention.touch);
+    let was_over = session.outcome().is_some();
+    if !was_over && let Err(why) = act(session, touch) {
+        return Reply::failed(why);
     }
     let reply = attend_to(engine, principal, &kept, &attention.wait, attention.portion, watcher).await;
-    match unwritten {
-        Some(_) => reply.and("note: nothing was written, since the command had ended"),
+    let note = if was_over { too_late(touch) } else { not_taken(session, touch) };
+    match note {
+        Some(note) => reply.and(format!("note: {note}")),
         None => reply,
     }
 }
 
-fn write(kept: &Kept, attention: &Attention) -> Result<(), NotTaken> {
-    let session = kept.session();
-    let chars = attention.chars.as_str();
-    if !session.is_terminal() && chars == INTERRUPT {
-        session.signal(Signal::INT);
-    } else if !chars.is_empty() {
-        session.write(chars.as_bytes().to_vec())?;
+fn too_late(touch: &Touch) -> Option<&'static str> {
+    (!touch.is_none()).then_some("nothing was written or sent, since the command had ended")
+}
+
+/// What a command has done with its input, where that is not all that was wanted.
+fn not_taken(session: &Session, touch: &Touch) -> Option<&'static str> {
+    let wrote = !touch.chars.is_empty() && !touch.closes && !is_interrupt(session, touch);
+    if wrote && session.is_input_closed() && session.outcome().is_none() {
+        return Some("the command has closed its stdin; not all that was written was read");
     }
-    if attention.closes {
+    session.has_unread_input().then_some("the command has not read all of its input yet")
+}
+
+fn act(session: &Session, touch: &Touch) -> Result<(), String> {
+    match touch.resize {
+        Some(_) if !session.is_terminal() => {
+            return Err("this session has no terminal; start it with tty=true to give it a size".to_owned());
+        }
+        Some(size) => session.resize(size),
+        None => {}
+    }
+    write(session, touch).map_err(|why| why.to_string())
+}
+
+fn write(session: &Session, touch: &Touch) -> Result<(), NotTaken> {
+    if is_interrupt(session, touch) {
+        session.signal(Signal::INT);
+    } else if !touch.chars.is_empty() {
+        session.write(touch.chars.as_bytes().to_vec())?;
+    }
+    if touch.closes {
         session.close_input()?;
     }
-    if let Some(signal) = attention.signal {
+    if let Some(signal) = touch.signal {
         session.signal(signal);
     }
     Ok(())
+}
+
+/// On pipes there is no terminal to make a signal of it.
+fn is_interrupt(session: &Session, touch: &Touch) -> bool {
+    !session.is_terminal() && touch.chars == INTERRUPT
 }
 
 /// Waits, and takes what there is. A caller that goes away meanwhile takes nothing: it is all there for the next one.
@@ -111,12 +138,12 @@ async fn attend_to(
 }
 
 /// Shows something again.
-pub(super) async fn look(engine: &Engine, principal: &Principal, look: Look) -> Reply {
+pub(super) fn look(engine: &Engine, principal: &Principal, look: &Look) -> Reply {
     let Some(session) = engine.session(principal, look.session) else {
         return Reply::failed(unknown(look.session));
     };
     let chunk = Kept::look(&session, look.since, look.portion.bytes());
-    looked(&session, &chunk, &look)
+    looked(&session, &chunk, look)
 }
 
 pub(super) fn unknown(id: SessionId) -> String {

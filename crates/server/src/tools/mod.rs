@@ -27,7 +27,7 @@ pub(crate) use goes_on::goes_on;
 pub(crate) use receipt::sandbox_note;
 pub(crate) use reply::Reply;
 pub(crate) use running::refuse;
-pub(crate) use session::{Attention, Look, Opening, Portion, chunk, list, looked};
+pub(crate) use session::{Attention, Look, Opening, Portion, Touch, chunk, list, looked};
 
 use crate::params::{Given, Param};
 use crate::settings::Settings;
@@ -80,7 +80,7 @@ pub(crate) enum Act {
     /// It has to do with a command that goes on.
     Attend(fn(Given, &Limits) -> Result<Attention, String>),
     /// It reads again what such a command printed, or what its terminal shows.
-    Look(fn(Given, &Limits) -> Look),
+    Look(fn(&Given, &Limits) -> Look),
     /// It lists the commands that go on.
     List,
     /// It ends a command that goes on.

@@ -131,3 +131,52 @@ fn a_terminal_is_resized_while_a_program_looks() {
     let wrong = json!({ "session_id": first.session(), "resize": { "rows": 0, "cols": 132 } });
     assert!(write(&mut client, wrong).is_error());
 }
+
+#[test]
+fn what_a_session_does_not_take_is_said() {
+    let mut client = client();
+    let note = "not all that was written was read";
+    let start = json!({ "cmd": "exec <&-; echo closed; sleep 60", "stdin": "pipe", "yield_until": "closed" });
+    let deaf = exec(&mut client, start).session();
+    let unread = write(&mut client, json!({ "session_id": deaf, "chars": "x" }));
+    assert!(!unread.is_error() && unread.note().contains(note), "{unread:?}");
+    let resized = json!({ "session_id": deaf, "resize": { "rows": 5, "cols": 5 } });
+    let refused = write(&mut client, resized);
+    assert!(refused.is_error() && refused.text().contains("has no terminal"), "{refused:?}");
+
+    let start = json!({ "cmd": "echo ready; sleep 60", "stdin": "pipe", "yield_until": "ready" });
+    let slow = exec(&mut client, start).session();
+    let waiting = write(&mut client, json!({ "session_id": slow, "chars": "x".repeat(5_000_000) }));
+    assert!(waiting.note().contains("has not read all of its input yet"), "{waiting:?}");
+    let more = write(&mut client, json!({ "session_id": slow, "chars": "x" }));
+    assert!(more.is_error() && more.text().contains("nothing was written"), "{more:?}");
+
+    let lines = exec(&mut client, json!({ "cmd": "cat", "tty": true, "yield_time_ms": 250 })).session();
+    let long = write(&mut client, json!({ "session_id": lines, "chars": "x".repeat(5000) }));
+    assert!(long.is_error() && long.text().contains("longer than the 4095"), "{long:?}");
+}
+
+#[test]
+fn whoever_writes_to_a_command_that_has_ended_hears_of_the_end() {
+    let mut client = client();
+    for asked in [json!({ "chars": "x" }), json!({ "signal": "INT" }), json!({ "close_stdin": true })] {
+        let start = json!({ "cmd": "read x; echo bye", "stdin": "pipe", "yield_time_ms": 250 });
+        let session = exec(&mut client, start).session();
+        client.call("kill_session", json!({ "session_id": session }));
+        let mut asked = asked;
+        asked["session_id"] = json!(session);
+        let end = write(&mut client, asked);
+        assert!(!end.is_error() && end.exit_code() > 128, "{end:?}");
+        let notes = end.0["content"].to_string();
+        assert!(notes.contains("nothing was written or sent, since the command had ended"), "{notes}");
+    }
+}
+
+#[test]
+fn a_cursor_behind_the_last_column_is_shown_in_it() {
+    let mut client = client();
+    let start = json!({ "cmd": "printf '%080d' 0; sleep 60", "tty": true, "yield_until": "0".repeat(80) });
+    let session = exec(&mut client, start).session();
+    let shown = Reply::of(&client.call("read_session", json!({ "session_id": session, "screen": true })));
+    assert_eq!(shown.field("cursor"), &json!({ "row": 1, "column": 80 }));
+}

@@ -114,6 +114,9 @@ fn a_session_is_read_again_without_being_consumed() {
     assert_eq!(second.output(), "two\n");
     let whole = Reply::of(&client.call("read_session", json!({ "session_id": session })));
     assert_eq!(whole.output(), "one\ntwo\n");
+    let part = json!({ "session_id": session, "max_output_tokens": 1 });
+    let part = Reply::of(&client.call("read_session", part));
+    assert!(part.output().contains(" tokens truncated…") && part.note().contains("read_output"), "{part:?}");
 }
 
 #[test]

@@ -43,14 +43,19 @@ pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: P
     let mut reply = Reply::ran(text);
     let mut notes: Vec<String> = chunk.outcome.iter().flat_map(of_end).collect();
     if gone > 0 {
-        let output = session.receipt().output.as_ref().map_or("", |id| id.0.as_str());
-        notes.push(format!("the whole output is there with read_output, output_id {output}"));
+        notes.push(elsewhere(session));
     }
     if !notes.is_empty() {
         fields.insert("notes".to_owned(), json!(notes));
         reply = reply.and(format!("note: {}", notes.join("\nnote: ")));
     }
     reply.structured(fields)
+}
+
+/// Where all of an output is that a reply does not show.
+pub(super) fn elsewhere(session: &Session) -> String {
+    let output = session.receipt().output.as_ref().map_or("", |id| id.0.as_str());
+    format!("the whole output is there with read_output, output_id {output}")
 }
 
 fn add_state(fields: &mut JsonObject, session: &Session, chunk: &Chunk) {

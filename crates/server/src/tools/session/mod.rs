@@ -33,6 +33,17 @@ pub(crate) struct Opening {
 pub(crate) struct Attention {
     /// Which.
     pub(crate) session: SessionId,
+    /// What is done to it.
+    pub(crate) touch: Touch,
+    /// When to reply.
+    pub(crate) wait: Wait,
+    /// How much to show.
+    pub(crate) portion: Portion,
+}
+
+/// What is done to a session.
+#[derive(Debug)]
+pub(crate) struct Touch {
     /// What is written.
     pub(crate) chars: String,
     /// What is sent beyond that.
@@ -41,10 +52,13 @@ pub(crate) struct Attention {
     pub(crate) resize: Option<Size>,
     /// Whether its input ends.
     pub(crate) closes: bool,
-    /// When to reply.
-    pub(crate) wait: Wait,
-    /// How much to show.
-    pub(crate) portion: Portion,
+}
+
+impl Touch {
+    /// Whether nothing is done: the caller only wants news.
+    pub(crate) fn is_none(&self) -> bool {
+        self.chars.is_empty() && self.signal.is_none() && !self.closes && self.resize.is_none()
+    }
 }
 
 /// What to look at again.

@@ -49,12 +49,12 @@ fn params(limits: &Limits) -> Vec<Param> {
     ]
 }
 
-fn decode(given: Given, limits: &Limits) -> Look {
+fn decode(given: &Given, limits: &Limits) -> Look {
     Look {
         session: SessionId(given.integer("session_id")),
         since: given.integer("since"),
         screen: given.switch("screen"),
-        portion: portion::of(&given, limits),
+        portion: portion::of(given, limits),
     }
 }
 
@@ -90,14 +90,15 @@ pub(crate) fn looked(session: &Session, chunk: &Chunk, look: &Look) -> Reply {
     if look.screen {
         return screened(session, &state, fields);
     }
-    let (output, _) = encode::shown(chunk, look.portion, None);
+    let (output, gone) = encode::shown(chunk, look.portion, None);
     let text = format!(
         "{state}\nNext sequence number: {}\nOriginal token count: {}\nOutput:\n{output}",
         chunk.position,
         tokens(chunk.bytes)
     );
     fields.insert("output".to_owned(), json!(output));
-    Reply::ran(text).structured(fields)
+    let reply = Reply::ran(text).structured(fields);
+    if gone > 0 { reply.and(format!("note: {}", encode::elsewhere(session))) } else { reply }
 }
 
 fn screened(session: &Session, state: &str, mut fields: JsonObject) -> Reply {

@@ -29,8 +29,13 @@ impl vt100::Callbacks for Title {
 
 /// Plays what a session has printed.
 pub(super) fn draw(session: &Session, size: Size) -> Drawn {
-    let side = |side: u16| NonZero::new(side).unwrap_or(NonZero::<u16>::MIN);
-    let mut parser = vt100::Parser::new_with_callbacks(side(size.rows), side(size.cols), 0, Title::default());
+    let at_least_one = |count: u16| NonZero::new(count).unwrap_or(NonZero::<u16>::MIN);
+    let mut parser = vt100::Parser::new_with_callbacks(
+        at_least_one(size.rows),
+        at_least_one(size.cols),
+        0,
+        Title::default(),
+    );
     if let Ok(record) = session.log().record(Stream::Stdout) {
         let start = record.length().saturating_sub(PLAYED);
         let mut record = record.from(start);
@@ -42,5 +47,7 @@ pub(super) fn draw(session: &Session, size: Size) -> Drawn {
     let screen = parser.screen();
     let (row, column) = screen.cursor_position();
     let text = screen.contents();
-    Drawn { text, row: row + 1, column: column + 1, title: parser.callbacks().0.clone() }
+    // After the last column of a line has been printed, the cursor stands behind it until something else is.
+    let column = (column + 1).min(size.cols);
+    Drawn { text, row: row + 1, column, title: parser.callbacks().0.clone() }
 }

@@ -6,7 +6,7 @@ use runward_model::{SessionId, Signal};
 
 use super::super::{Act, Limits, Tool, running};
 use super::exec_command::{LONGEST, SHORTEST};
-use super::{Attention, encode, portion};
+use super::{Attention, Touch, encode, portion};
 use crate::params::{Given, Kind, Need, Param};
 
 /// How long a call that only asks for news waits at least.
@@ -69,19 +69,27 @@ fn params(limits: &Limits) -> Vec<Param> {
 }
 
 fn decode(mut given: Given, limits: &Limits) -> Result<Attention, String> {
-    let (chars, signal) = (given.word("chars"), given.text("signal"));
-    let signal = SIGNALS.iter().find(|(name, _)| signal.as_deref() == Some(name));
-    let (closes, resize) = (given.switch("close_stdin"), given.size("resize"));
-    let is_poll = chars.is_empty() && signal.is_none() && !closes && resize.is_none();
-    let (least, most) =
-        if is_poll { (SHORTEST_POLL, limits.longest_poll.max(SHORTEST_POLL)) } else { (SHORTEST, LONGEST) };
+    let touch = touch(&mut given);
+    let (least, most) = if touch.is_none() {
+        (SHORTEST_POLL, limits.longest_poll.max(SHORTEST_POLL))
+    } else {
+        (SHORTEST, LONGEST)
+    };
     Ok(Attention {
         session: SessionId(given.integer("session_id")),
-        chars,
-        signal: signal.map(|(_, number)| Signal(*number)),
-        resize,
-        closes,
+        touch,
         wait: portion::wait(&mut given, least, most)?,
         portion: portion::of(&given, limits),
     })
+}
+
+fn touch(given: &mut Given) -> Touch {
+    let name = given.text("signal");
+    let signal = SIGNALS.iter().find(|(known, _)| name.as_deref() == Some(known));
+    Touch {
+        chars: given.word("chars"),
+        signal: signal.map(|(_, number)| Signal(*number)),
+        resize: given.size("resize"),
+        closes: given.switch("close_stdin"),
+    }
 }
