@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use runward_audit::redact::Secrets;
 use runward_audit::{Answered, Asked, CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail, Typed};
-use runward_model::{Confinement, Enforced, Outcome, Profile, Question, Refusal, Request, Stdio, Stream, Verdict};
+use runward_model::{
+    Confinement, Enforced, Outcome, Profile, Question, Refusal, Request, Stdio, Stream, Verdict,
+};
 use runward_process::Child;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
