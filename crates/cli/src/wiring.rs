@@ -7,6 +7,7 @@ use std::sync::Arc;
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
 use runward_engine::{ApprovalSettings, Engine, LoginSettings, OutputSettings, Sandboxing};
+use runward_model::{Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_server::approvals::LocalDesk;
@@ -49,7 +50,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
     };
     let engine = Engine::with_runner(
         settings,
-        RunnerProgram { containment: config.containment, ..RunnerProgram::default() },
+        RunnerProgram { containment: config.containment, tier: tier(config), ..RunnerProgram::default() },
     );
     if config.approvals.local {
         engine.attach(Arc::new(LocalDesk::new(approvals_directory(config))));
@@ -108,6 +109,11 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     };
     let networks = vec![("run_network_tool", told.network_tool), ("raw", told.raw)];
     Sandboxing { usual, networks }
+}
+
+/// What is not used is not tried either: that takes some milliseconds.
+fn tier(config: &Config) -> Tier {
+    if config.sandbox.profile == Profile::FullAccess { Tier::None } else { Tier::Full }
 }
 
 /// Where this program keeps what commands may not see.

@@ -1,6 +1,6 @@
 //! Confine: what a command may touch, decided once it is known what runs and where.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use runward_model::{Abilities, Confinement, Door, Enforced, Fence, Network, Profile, Refusal, Tier};
 use runward_process::Spawner;
 use runward_sandbox::{Scene, Settings};
+
+/// Directories of a confined command's own, where it has namespaces.
+const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// How commands are confined, and by which doors some have another network.
 #[derive(Clone, Debug)]
@@ -99,13 +102,17 @@ pub(crate) fn confine_own(
 impl Confined {
     /// Tells the command where its temporary files belong.
     pub(crate) fn adjust(&self, env: &mut Vec<(OsString, OsString)>) {
-        if self.fence.is_none() {
-            return;
+        let Some(fence) = &self.fence else { return };
+        let writable = |path: &Path| {
+            let roots = fence.writable.iter().map(|root| Path::new(OsStr::from_bytes(root.to_bytes())));
+            roots.chain(PRIVATE.map(Path::new)).any(|root| path.starts_with(root))
+        };
+        let names_temporary = |name: &OsStr| ["TMPDIR", "TMP", "TEMP"].iter().any(|known| name == *known);
+        env.retain(|(name, value)| !names_temporary(name) || writable(Path::new(value)));
+        if let Some(TemporaryDirectory(own)) = &self.temporary {
+            env.retain(|(name, _)| !names_temporary(name));
+            env.push(("TMPDIR".into(), own.into()));
         }
-        let private = self.temporary.as_ref().map_or(Path::new("/tmp"), |directory| &directory.0);
-        let names_temporary = |name: &OsString| ["TMPDIR", "TMP", "TEMP"].iter().any(|known| name == known);
-        env.retain(|(name, _)| !names_temporary(name));
-        env.push(("TMPDIR".into(), private.into()));
     }
 }
 

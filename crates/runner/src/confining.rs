@@ -4,14 +4,14 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use runward_model::wire::{Launch, Order, Report, Step};
-use runward_model::{Abilities, SessionId, Signal};
+use runward_model::{Abilities, Ending, SessionId, Signal, Usage};
 use runward_sandbox::Namespaces;
 use rustix::event::PollFd;
 
 use crate::channel::Channel;
 use crate::clone::Failure;
 use crate::reap::Ended;
-use crate::sandbox::Needs;
+use crate::sandbox::{Needs, Pending, Sandbox, Stage};
 use crate::sandboxes::Sandboxes;
 use crate::serve::{Announced, Hold};
 
@@ -30,18 +30,46 @@ impl<H> Confining<H> {
 }
 
 impl<H: Hold> Confining<H> {
-    fn enclose(&mut self, session: SessionId, launch: &Launch, fds: &[OwnedFd]) -> Result<(), Failure> {
+    fn enclose(&mut self, pending: Pending) -> Result<(), Failure> {
+        let launch = &pending.launch;
         let Some(fence) = launch.fence() else {
             return Err(Failure { step: Step::Confine, errno: libc::EINVAL });
         };
         let confined = |error| Failure::of(Step::Confine, &error);
         let needs = Needs::of(fence, launch.limits());
-        if !self.sandboxes.has_idle(&needs) {
+        if !self.sandboxes.has_free(&needs) {
             let group =
                 self.open.group(*launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
             self.sandboxes.add(needs.clone(), group).map_err(confined)?;
         }
-        self.sandboxes.run(session, &needs, launch.clone(), fds).map_err(confined)
+        self.sandboxes.run(&needs, pending).map_err(confined)
+    }
+
+    /// A sandbox has ended; what it was sent and had not started is tried in another, once.
+    fn sandbox_ended(&mut self, sandbox: Sandbox, channel: &Channel) {
+        let Sandbox { stage, group, pending, .. } = sandbox;
+        if let Some(group) = group {
+            group.retire();
+        }
+        match (stage, pending) {
+            (_, Some(pending)) => {
+                let session = pending.session;
+                let lost = Failure { step: Step::Confine, errno: libc::EIO };
+                let tried =
+                    if pending.again { self.enclose(Pending { again: false, ..pending }) } else { Err(lost) };
+                if let Err(Failure { step, errno }) = tried {
+                    channel.report(&Report::Failed { session, step, errno });
+                }
+            }
+            (Stage::Busy { session, exited: true }, None) => {
+                channel.report(&Report::Closed { session, ended: 0, survivors: Vec::new() });
+            }
+            (Stage::Busy { session, exited: false }, None) => {
+                let (ending, usage) = (Ending::Lost, Usage::default());
+                channel.report(&Report::Exited { session, ending, usage, hit: None, alone: true });
+            }
+            _ => {}
+        }
     }
 
     fn order(&mut self, session: SessionId, order: &Order) -> bool {
@@ -74,7 +102,7 @@ impl<H: Hold> Hold for Confining<H> {
     ) -> Result<Option<i32>, Failure> {
         match launch.fence() {
             Some(fence) if fence.tier.has_namespaces() => {
-                self.enclose(session, launch, &fds)?;
+                self.enclose(Pending { session, launch: launch.clone(), fds, again: true })?;
                 Ok(None)
             }
             _ => self.open.spawn(session, launch, fds),
@@ -100,11 +128,9 @@ impl<H: Hold> Hold for Confining<H> {
     }
 
     fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
-        if !self.sandboxes.warden_ended(ended.pid, channel) {
-            self.open.child_ended(ended, channel);
-        }
-        for group in self.sandboxes.left.drain(..) {
-            group.retire();
+        match self.sandboxes.take(ended.pid, channel) {
+            Some(sandbox) => self.sandbox_ended(sandbox, channel),
+            None => self.open.child_ended(ended, channel),
         }
     }
 

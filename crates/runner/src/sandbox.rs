@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use runward_model::wire::{self, Order, Report, SPAWN_FDS};
+use runward_model::wire::{self, Launch, Order, Report, SPAWN_FDS};
 use runward_model::{Fence, Limits, SessionId};
 use runward_sandbox::Namespaces;
 use rustix::net::{
@@ -45,10 +45,21 @@ impl Needs {
 pub(crate) enum Stage {
     /// Runs a command, whose first process may have ended.
     Busy { session: SessionId, exited: bool },
-    /// Is being cleaned up.
+    /// Is being cleaned up. The next command may be sent already: the warden comes to it when it is done.
     Cleaning,
+    /// Is being ended.
+    Ending,
     /// Waits for the next command.
     Idle(Instant),
+}
+
+/// A command that has not started yet.
+pub(crate) struct Pending {
+    pub(crate) session: SessionId,
+    pub(crate) launch: Launch,
+    pub(crate) fds: Vec<OwnedFd>,
+    /// Whether it may be tried once more.
+    pub(crate) again: bool,
 }
 
 /// A sandbox: a warden behind a socket.
@@ -56,10 +67,14 @@ pub(crate) struct Sandbox {
     pub(crate) needs: Needs,
     pub(crate) warden: i32,
     pub(crate) stage: Stage,
+    /// When it was built. What listens on the host is covered as it was then.
+    pub(crate) built: Instant,
     /// Where placeholders stand that it has covered.
     pub(crate) placeholders: Vec<CString>,
     /// What holds it to limits.
     pub(crate) group: Option<Group>,
+    /// The command that it was sent and has not started yet. Should it end before, another sandbox is tried.
+    pub(crate) pending: Option<Pending>,
     socket: OwnedFd,
     bytes: Vec<u8>,
 }
@@ -80,15 +95,25 @@ impl Sandbox {
             // SAFETY: ends this fork alone; what it has copies of is not dropped a second time.
             unsafe { libc::_exit(i32::from(lived.is_err())) }
         }
-        let stage = Stage::Cleaning;
-        Ok(Sandbox { needs, warden, stage, placeholders: Vec::new(), group, socket, bytes: Vec::new() })
+        let (stage, built) = (Stage::Cleaning, Instant::now());
+        Ok(Sandbox {
+            needs,
+            warden,
+            stage,
+            built,
+            placeholders: Vec::new(),
+            group,
+            pending: None,
+            socket,
+            bytes: Vec::new(),
+        })
     }
 
     /// The session that it runs.
     pub(crate) fn session(&self) -> Option<SessionId> {
         match self.stage {
             Stage::Busy { session, .. } => Some(session),
-            Stage::Cleaning | Stage::Idle(_) => None,
+            Stage::Cleaning | Stage::Ending | Stage::Idle(_) => None,
         }
     }
 
@@ -123,8 +148,15 @@ impl Sandbox {
         std::iter::from_fn(|| wire::decode::<Report>(&mut self.bytes).ok().flatten()).collect()
     }
 
+    /// Whether another command can be sent to it.
+    pub(crate) fn is_free(&self) -> bool {
+        let waits = matches!(self.stage, Stage::Idle(_) | Stage::Cleaning);
+        waits && self.group.as_ref().is_none_or(|group| group.hit().is_none())
+    }
+
     /// Ends it and everything in it; it is reaped later.
-    pub(crate) fn kill(&self) {
+    pub(crate) fn kill(&mut self) {
+        self.stage = Stage::Ending;
         // SAFETY: sends a signal to a child of this process that is not yet reaped.
         unsafe { libc::kill(self.warden, libc::SIGKILL) };
     }

@@ -1,21 +1,23 @@
 //! The sandboxes of a runner: made when needed, kept for a while, used for one command at a time.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use runward_model::wire::{Launch, Order, Report};
-use runward_model::{Ending, SessionId, Usage};
+use runward_model::SessionId;
+use runward_model::wire::{Order, Report};
 use runward_sandbox::{Namespaces, Placeholders};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::channel::Channel;
 use crate::grouped::Group;
 use crate::procfs;
-use crate::sandbox::{Needs, Sandbox, Stage};
+use crate::sandbox::{Needs, Pending, Sandbox, Stage};
 
 /// How long placeholders outlive a command: the next one often follows at once.
 const LINGER: Duration = Duration::from_millis(300);
+
+/// An older sandbox is not used again: the host has changed since.
+const MAX_AGE: Duration = Duration::from_mins(10);
 
 /// More than this many sandboxes do not wait at the same time.
 const MAX_IDLE: usize = 16;
@@ -25,22 +27,23 @@ pub(crate) struct Sandboxes {
     namespaces: Option<Namespaces>,
     all: Vec<Sandbox>,
     placeholders: Placeholders,
-    /// Groups of sandboxes that are gone.
-    pub(crate) left: Vec<Group>,
 }
 
 impl Sandboxes {
     pub(crate) fn new(namespaces: Option<Namespaces>) -> Self {
-        Sandboxes { namespaces, all: Vec::new(), placeholders: Placeholders::default(), left: Vec::new() }
+        Sandboxes { namespaces, all: Vec::new(), placeholders: Placeholders::default() }
     }
 
-    /// Whether one waits for a command with these needs.
-    pub(crate) fn has_idle(&self, needs: &Needs) -> bool {
-        self.idle(needs).is_some()
+    /// Whether one is free for a command with these needs.
+    pub(crate) fn has_free(&self, needs: &Needs) -> bool {
+        self.free(needs).is_some()
     }
 
-    fn idle(&self, needs: &Needs) -> Option<usize> {
-        self.all.iter().position(|one| matches!(one.stage, Stage::Idle(_)) && one.needs == *needs)
+    /// One that waits, else one that will in a moment.
+    fn free(&self, needs: &Needs) -> Option<usize> {
+        let fits = |one: &Sandbox| one.is_free() && one.needs == *needs && one.built.elapsed() < MAX_AGE;
+        let idle = |one: &Sandbox| matches!(one.stage, Stage::Idle(_)) && fits(one);
+        self.all.iter().position(idle).or_else(|| self.all.iter().position(fits))
     }
 
     /// Makes another; it waits for a command at once.
@@ -53,16 +56,12 @@ impl Sandboxes {
         Ok(())
     }
 
-    /// Has a waiting sandbox run a command.
-    pub(crate) fn run(
-        &mut self,
-        session: SessionId,
-        needs: &Needs,
-        launch: Launch,
-        fds: &[OwnedFd],
-    ) -> io::Result<()> {
+    /// Has a free sandbox run a command.
+    pub(crate) fn run(&mut self, needs: &Needs, pending: Pending) -> io::Result<()> {
         let missing = || io::Error::from_raw_os_error(libc::ENOENT);
-        let place = self.idle(needs).ok_or_else(missing)?;
+        let place = self.free(needs).ok_or_else(missing)?;
+        let Pending { session, launch, .. } = &pending;
+        let session = *session;
         let sandbox = self.all.get_mut(place).ok_or_else(missing)?;
         let mut fence = launch.fence().cloned().ok_or_else(missing)?;
         if sandbox.placeholders.is_empty() {
@@ -70,9 +69,11 @@ impl Sandboxes {
             fence.placeholders.clone_from(&sandbox.placeholders);
         }
         let left = sandbox.group.as_ref().map_or(*launch.limits(), |group| group.left);
-        let launch = launch.fenced(Some(fence)).limited(left);
+        let launch = launch.clone().fenced(Some(fence)).limited(left);
         sandbox.stage = Stage::Busy { session, exited: false };
-        sandbox.order(&Order::Spawn { session, launch }, fds)
+        sandbox.order(&Order::Spawn { session, launch }, &pending.fds)?;
+        sandbox.pending = Some(pending);
+        Ok(())
     }
 
     /// The sandbox that a session runs in.
@@ -94,31 +95,23 @@ impl Sandboxes {
         }
         let idle = self.all.iter().filter(|one| matches!(one.stage, Stage::Idle(_))).count();
         let mut surplus = idle.saturating_sub(MAX_IDLE);
-        for sandbox in &self.all {
+        for sandbox in &mut self.all {
             let Stage::Idle(since) = sandbox.stage else { continue };
-            if surplus > 0 || now.duration_since(since) >= sandbox.needs.fence().keep {
+            let too_old = sandbox.built.elapsed() >= MAX_AGE;
+            if surplus > 0 || too_old || now.duration_since(since) >= sandbox.needs.fence().keep {
                 surplus = surplus.saturating_sub(1);
                 sandbox.kill();
             }
         }
     }
 
-    /// A child of the runner has ended; whether it was a warden.
-    pub(crate) fn warden_ended(&mut self, pid: i32, channel: &Channel) -> bool {
-        let Some(place) = self.all.iter().position(|sandbox| sandbox.warden == pid) else { return false };
+    /// Takes away the sandbox whose warden has ended, if it is one of them.
+    pub(crate) fn take(&mut self, warden: i32, channel: &Channel) -> Option<Sandbox> {
+        let place = self.all.iter().position(|sandbox| sandbox.warden == warden)?;
         let mut sandbox = self.all.swap_remove(place);
         relay(&mut sandbox, channel);
-        if let Stage::Busy { session, exited } = sandbox.stage {
-            let (ending, usage) = (Ending::Lost, Usage::default());
-            channel.report(&if exited {
-                Report::Closed { session, ended: 0, survivors: Vec::new() }
-            } else {
-                Report::Exited { session, ending, usage, hit: None, alone: true }
-            });
-        }
         self.placeholders.remove(&sandbox.placeholders);
-        self.left.extend(sandbox.group.take());
-        true
+        Some(sandbox)
     }
 
     /// What wakes the runner.
@@ -142,15 +135,12 @@ impl Sandboxes {
 fn relay(sandbox: &mut Sandbox, channel: &Channel) {
     for report in sandbox.reports() {
         match report {
-            Report::Ready { .. } => {
-                let used_up = sandbox.group.as_ref().is_some_and(|group| group.hit().is_some());
-                if used_up {
-                    sandbox.kill();
-                } else {
-                    sandbox.stage = Stage::Idle(Instant::now());
-                }
-            }
+            // One that has been sent the next command is not idle.
+            Report::Ready { .. } if sandbox.stage != Stage::Cleaning => {}
+            Report::Ready { .. } if !sandbox.is_free() => sandbox.kill(),
+            Report::Ready { .. } => sandbox.stage = Stage::Idle(Instant::now()),
             Report::Started { session, .. } => {
+                sandbox.pending = None;
                 // The warden knows its child by another number.
                 let pid = procfs::children(sandbox.warden).first().copied().unwrap_or(sandbox.warden);
                 channel.report(&Report::Started { session, pid });
@@ -162,6 +152,7 @@ fn relay(sandbox: &mut Sandbox, channel: &Channel) {
             }
             last @ (Report::Closed { .. } | Report::Failed { .. }) => {
                 channel.report(&last);
+                sandbox.pending = None;
                 sandbox.stage = Stage::Cleaning;
             }
         }
@@ -171,7 +162,7 @@ fn relay(sandbox: &mut Sandbox, channel: &Channel) {
 impl Drop for Sandboxes {
     /// Ends everything at once, then waits until it is gone.
     fn drop(&mut self) {
-        self.all.iter().for_each(Sandbox::kill);
+        self.all.iter_mut().for_each(Sandbox::kill);
         for sandbox in &self.all {
             // SAFETY: waits for a child of this process; the status is of no interest.
             unsafe { libc::waitpid(sandbox.warden, std::ptr::null_mut(), 0) };

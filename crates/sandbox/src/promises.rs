@@ -2,6 +2,9 @@
 
 use runward_model::{Abilities, Network, Profile, Promise, Tier};
 
+/// The first version of Landlock that knows whose abstract sockets are whose.
+const SCOPES: u32 = 6;
+
 /// What a host cannot keep of what a profile promises.
 pub fn unkept(profile: Profile, network: Network, abilities: &Abilities) -> Vec<Promise> {
     if profile == Profile::FullAccess {
@@ -15,7 +18,8 @@ pub fn unkept(profile: Profile, network: Network, abilities: &Abilities) -> Vec<
         }
         Promise::Network => network == Network::On || abilities.tier != Tier::None,
         Promise::Services => match abilities.tier {
-            Tier::Full | Tier::SharedProc => true,
+            // Abstract sockets belong to the network, unless Landlock keeps them apart.
+            Tier::Full | Tier::SharedProc => network == Network::Off || abilities.landlock >= SCOPES,
             Tier::Landlock => network == Network::Off,
             Tier::None => false,
         },

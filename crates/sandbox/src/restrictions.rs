@@ -6,16 +6,20 @@ use std::os::fd::AsFd;
 use runward_model::{Fence, Network};
 
 use crate::capabilities;
-use crate::landlock::{Access, Ruleset};
+use crate::landlock::{self, Access, Ruleset};
 use crate::mounts;
 use crate::seccomp::{Filter, Sockets};
 
 /// What a command takes on between clone and exec: made before, since nothing may be allocated there.
 #[derive(Debug)]
 pub struct Restrictions {
-    rules: Ruleset,
+    /// None where mounts keep what Landlock would, and the kernel's Landlock is too old to let files be moved about.
+    rules: Option<Ruleset>,
     filter: Filter,
 }
+
+/// The first version of Landlock that lets files be moved from one directory to another.
+const MOVES_FILES: u32 = 2;
 
 /// Device files that every program may use.
 pub(crate) const DEVICES: [&str; 6] =
@@ -28,13 +32,17 @@ const GUARDED: [&str; 4] = ["/dev", "/tmp", "/var/tmp", "/run"];
 impl Restrictions {
     /// For a command in an enclosure, where the mounts have been made: they keep what Landlock cannot.
     pub(crate) fn enclosed(writable: &[&std::ffi::CStr]) -> io::Result<Self> {
+        let filter = Filter::new(Sockets::Usual);
+        if landlock::version() < MOVES_FILES {
+            return Ok(Restrictions { rules: None, filter });
+        }
         let rules = Ruleset::new()?;
         rules.allow(mounts::open(c"/")?, Access::Read)?;
         for path in writable {
             rules.allow(mounts::open(path)?, Access::Change)?;
         }
         rules.allow(mounts::open(c"/dev")?, Access::Use)?;
-        Ok(Restrictions { rules, filter: Filter::new(Sockets::Usual) })
+        Ok(Restrictions { rules: Some(rules), filter })
     }
 
     /// For a command without namespaces: everything readable but what is hidden and what everybody shares.
@@ -63,12 +71,12 @@ impl Restrictions {
             Network::Off => Sockets::None,
             Network::On => Sockets::Usual,
         };
-        Ok(Restrictions { rules, filter: Filter::new(sockets) })
+        Ok(Restrictions { rules: Some(rules), filter: Filter::new(sockets) })
     }
 
     /// Lets the command also use what is open as `terminal` by its name.
     pub fn admit_terminal(&self, terminal: impl AsFd) -> io::Result<()> {
-        self.rules.allow(terminal, Access::Use)
+        self.rules.as_ref().map_or(Ok(()), |rules| rules.allow(terminal, Access::Use))
     }
 
     /// Takes them on, for good. Async-signal-safe: system calls only.
@@ -78,7 +86,9 @@ impl Restrictions {
         if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        self.rules.restrict()?;
+        if let Some(rules) = &self.rules {
+            rules.restrict()?;
+        }
         self.filter.install()
     }
 }

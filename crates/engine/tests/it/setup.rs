@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runward_engine::{Engine, LoginSettings, OutputSettings, Session, Settings};
-use runward_model::{Argv, Caller, Containment, Door, Principal, Refusal, Request, View, Work};
+use runward_model::{
+    Argv, Caller, Containment, Door, Network, Principal, Profile, Refusal, Request, View, Work,
+};
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_testkit::{puppet, skipped};
@@ -56,23 +58,44 @@ pub(crate) fn under_each_containment(test: impl AsyncFn(&Engine)) {
 pub(crate) fn under_each_containment_with(settings: &Settings, test: impl AsyncFn(&Engine)) {
     for containment in Containment::ALL {
         eprintln!("under {}", containment.name());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let engine = engine(settings.clone(), Some(containment));
-            match engine.start(ask(&["exit", "0"])).await {
-                Err(Refusal::StartFailed { reason, .. })
-                    if reason.contains("runner could not be started") =>
-                {
-                    skipped(&format!("no {} containment on this host: {reason}", containment.name()));
-                }
-                first => {
-                    assert_eq!(first.unwrap().ended().await.outcome.exit_code(), 0);
-                    test(&engine).await;
-                    engine.shutdown().await;
-                }
-            }
-        });
+        under(engine_later(settings.clone(), Some(containment)), &test);
     }
+    eprintln!("in a sandbox");
+    under(engine_later(confined(settings.clone()), None), &test);
+}
+
+/// The same with commands confined to their directory and the temporary files that tests make.
+fn confined(mut settings: Settings) -> Settings {
+    settings.sandboxing.usual = runward_sandbox::Settings {
+        profile: Profile::WorkspaceWrite,
+        network: Network::Off,
+        writable_roots: vec![std::env::temp_dir(), env!("CARGO_TARGET_TMPDIR").into()],
+        keep: MINUTE,
+        ..settings.sandboxing.usual
+    };
+    settings
+}
+
+fn engine_later(settings: Settings, containment: Option<Containment>) -> impl FnOnce() -> Engine {
+    move || engine(settings, containment)
+}
+
+fn under(engine: impl FnOnce() -> Engine, test: &impl AsyncFn(&Engine)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let engine = engine();
+        match engine.start(ask(&["exit", "0"])).await {
+            Err(Refusal::StartFailed { reason, .. }) if reason.contains("runner could not be started") => {
+                skipped(&format!("not on this host: {reason}"));
+            }
+            Err(refusal @ Refusal::Unconfinable(_)) => skipped(&refusal.to_string()),
+            first => {
+                assert_eq!(first.unwrap().ended().await.outcome.exit_code(), 0);
+                test(&engine).await;
+                engine.shutdown().await;
+            }
+        }
+    });
 }
 
 pub(crate) fn caller() -> Caller {
