@@ -504,3 +504,19 @@ fn check_says_what_a_person_would_be_asked_about() {
     assert_eq!(check("untrusted", "id"), (1, "needs approval".into()));
     assert_eq!(check("untrusted", "ls -l"), (0, "allowed".into()));
 }
+
+#[test]
+fn a_caller_that_asked_for_progress_hears_that_somebody_is_asked() {
+    let home = Home::new(RULES);
+    let program = home.program(&["stdio"]).env("RUNWARD_MCP_HEARTBEAT", "1s");
+    let mut client = StdioClient::start(program.into_command(), Era::Modern);
+    let call = json!({
+        "name": "execute_command", "arguments": command("id"), "_meta": { "progressToken": "mine" },
+    });
+    let call = client.begin("tools/call", call);
+    let note = client.receive().unwrap();
+    assert_eq!(note["params"]["message"], "waiting for approval", "{note}");
+    let id = home.open_questions(1)[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(home.runward(&["approvals", "deny", &id]).code, 0);
+    refused(&client.answer(call)["result"], "denied by");
+}

@@ -72,8 +72,11 @@ impl LocalDesk {
         let place = Place::make(&self.0.directory)?;
         super::client::clean(&place);
         let name = fresh_name();
-        let listener = UnixListener::bind(place.at(&name))?;
-        std::fs::set_permissions(place.at(&name), std::fs::Permissions::from_mode(0o600))?;
+        // Found only once it listens: before that it would look like one that nobody listens to.
+        let draft = format!("{name}.new");
+        let listener = UnixListener::bind(place.at(&draft))?;
+        std::fs::set_permissions(place.at(&draft), std::fs::Permissions::from_mode(0o600))?;
+        place.rename(&draft, &name)?;
         let desk = Arc::downgrade(&self.0);
         let room = Arc::new(Semaphore::new(CONNECTIONS));
         let task = tokio::spawn(async move {

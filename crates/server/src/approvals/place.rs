@@ -69,6 +69,11 @@ impl Place {
         rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
+    /// Gives something in it another name.
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.handle, from, &self.handle, to)?)
+    }
+
     /// Takes a name out; one that is gone already is as good.
     pub(super) fn remove(&self, name: &str) {
         let _ = rustix::fs::unlinkat(&self.handle, name, AtFlags::empty());
