@@ -8,7 +8,7 @@ mod unread;
 mod wait;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use runward_model::{Principal, Refusal, Request, SessionId, StopReason};
 
@@ -112,14 +112,14 @@ impl Kept {
 
     /// Waits until there is reason to look: see [`Wait`].
     pub async fn wait(&self, wait: &Wait) {
+        let _attended = self.0.attended();
         wait::wait(&self.0, wait).await;
-        self.0.touch(Instant::now());
     }
 
     /// What it printed since somebody was last given its output, at most about `limit` bytes of both ends; from now on
-    /// that counts as given.
-    pub async fn take(&self, limit: usize) -> Chunk {
-        let (chunk, mark) = unread::read(&self.0.session, self.0.mark(), limit).await;
+    /// that counts as given. `complete` says how many bytes can be shown while there may be more.
+    pub async fn take(&self, limit: usize, complete: fn(&[u8]) -> usize) -> Chunk {
+        let (chunk, mark) = unread::read(&self.0.session, self.0.mark(), limit, complete).await;
         self.0.advance(mark);
         chunk
     }

@@ -102,9 +102,8 @@ impl Session {
     /// Gives its terminal another size; without a terminal this does nothing.
     pub fn resize(&self, size: Size) {
         if let Some(window) = &self.window {
-            window.resized(size);
+            window.resize(size);
         }
-        let _ = self.wishes.send(Wish::Resize(size));
     }
 
     /// How many bytes it has printed so far.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runward_model::wire::Report;
 use runward_model::{
-    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Size, Stdio, StopReason, Tree, Usage,
+    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
 };
 use runward_process::{Child, Keyboard};
 use runward_spool::Record;
@@ -73,8 +73,6 @@ pub(crate) enum Wish {
     Stop(StopReason),
     /// That whoever is in its foreground gets a signal.
     Signal(Signal),
-    /// That its terminal has this size.
-    Resize(Size),
 }
 
 /// Everything that can want something of a session.
@@ -216,6 +214,9 @@ impl Supervision {
             Report::Closed { ended, survivors, .. } => Input::Closed { ended, survivors },
             Report::Exited { ending, usage, hit, alone, .. } => {
                 self.exited = Some(Instant::now());
+                if let Some(terminal) = &self.child.terminal {
+                    terminal.let_go();
+                }
                 self.hit = hit;
                 Input::Exited { ending, usage, alone }
             }
@@ -288,7 +289,6 @@ impl Wishes {
                 wish = self.queue.recv() => match wish {
                     Some(Wish::Stop(reason)) => break reason,
                     Some(Wish::Signal(signal)) => self.keyboard.signal(signal),
-                    Some(Wish::Resize(size)) => self.keyboard.resize(size),
                     None => break StopReason::Disconnected,
                 },
                 () = self.shutdown.cancelled() => break StopReason::ShuttingDown,

@@ -17,7 +17,7 @@ const LINE_ENDS: [u8; 5] = [3, 4, b'\n', b'\r', 0x15];
 /// A session's terminal. It is not held open by this.
 #[derive(Debug)]
 pub(crate) struct Window {
-    /// Rows above, columns below.
+    /// Its size when somebody last looked: rows above, columns below.
     size: AtomicU32,
     terminal: Weak<Terminal>,
 }
@@ -27,13 +27,20 @@ impl Window {
         Window { size: packed(size).into(), terminal: Arc::downgrade(terminal) }
     }
 
+    /// Its size, which the programs on it may change too; after their end the last one that is known.
     pub(crate) fn size(&self) -> Size {
+        if let Some(Ok(size)) = self.terminal.upgrade().map(|terminal| terminal.size()) {
+            self.size.store(packed(size), Ordering::Relaxed);
+        }
         let [a, b, c, d] = self.size.load(Ordering::Relaxed).to_be_bytes();
         Size { rows: u16::from_be_bytes([a, b]), cols: u16::from_be_bytes([c, d]) }
     }
 
-    pub(crate) fn resized(&self, size: Size) {
-        self.size.store(packed(size), Ordering::Relaxed);
+    /// Tells the programs on it; once they have ended there is nothing to do.
+    pub(crate) fn resize(&self, size: Size) {
+        if let Some(Ok(())) = self.terminal.upgrade().map(|terminal| terminal.resize(size)) {
+            self.size.store(packed(size), Ordering::Relaxed);
+        }
     }
 
     /// Whether it takes all of this. A terminal that hands over whole lines drops what is too long for one, and says

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runward_model::wire::{Order, Report};
-use runward_model::{Containment, SessionId, Signal, Size};
+use runward_model::{Containment, SessionId, Signal};
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 
@@ -56,7 +56,7 @@ impl Child {
     }
 }
 
-/// What a keyboard and a window do to a session.
+/// What a keyboard does to a session.
 #[derive(Debug)]
 pub struct Keyboard {
     session: SessionId,
@@ -70,13 +70,6 @@ impl Keyboard {
         let is_sent = self.terminal.as_ref().is_some_and(|terminal| terminal.signal(signal).is_ok());
         if !is_sent {
             self.orders.send(Order::SignalGroup { session: self.session, signal });
-        }
-    }
-
-    /// Gives the terminal another size; without one this does nothing.
-    pub fn resize(&self, size: Size) {
-        if let Some(terminal) = &self.terminal {
-            let _ = terminal.resize(size);
         }
     }
 }

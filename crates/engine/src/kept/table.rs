@@ -28,6 +28,19 @@ pub(super) struct Entry {
 struct State {
     mark: Mark,
     used: Instant,
+    /// How many wait for it.
+    attendants: usize,
+}
+
+/// Somebody who waits for a session.
+pub(super) struct Attended<'a>(&'a Entry);
+
+impl Drop for Attended<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.attendants -= 1;
+        state.used = Instant::now();
+    }
 }
 
 /// Kept sessions by principal.
@@ -75,15 +88,27 @@ pub enum NoSession {
 impl Entry {
     pub(super) fn new(session: Session) -> Self {
         let now = Instant::now();
-        Entry { session, started: now, state: Mutex::new(State { mark: Mark::default(), used: now }) }
+        Entry {
+            session,
+            started: now,
+            state: Mutex::new(State { mark: Mark::default(), used: now, attendants: 0 }),
+        }
     }
 
     pub(super) fn mark(&self) -> Mark {
         self.lock().mark
     }
 
+    /// When somebody last had to do with it: now, while somebody waits for it.
     pub(super) fn used(&self) -> Instant {
-        self.lock().used
+        let state = self.lock();
+        if state.attendants > 0 { Instant::now() } else { state.used }
+    }
+
+    /// As long as this is held, it is in use.
+    pub(super) fn attended(&self) -> Attended<'_> {
+        self.lock().attendants += 1;
+        Attended(self)
     }
 
     pub(super) fn touch(&self, now: Instant) {

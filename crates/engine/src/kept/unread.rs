@@ -33,14 +33,17 @@ pub struct Run {
     pub data: Vec<u8>,
 }
 
+/// How many of these bytes can be shown now: without what has only begun at their end, such as a character.
+pub(super) type Complete = fn(&[u8]) -> usize;
+
 /// What came after `mark`, and the mark after that.
-pub(super) async fn read(session: &Session, mark: Mark, limit: usize) -> (Chunk, Mark) {
+pub(super) async fn read(session: &Session, mark: Mark, limit: usize, complete: Complete) -> (Chunk, Mark) {
     // Asked first: whoever sees the end must also see everything before it.
     let outcome = session.outcome();
     let (pieces, mut now) = session.log().since(mark);
     let mut pieces = filled(session, pieces, mark, limit).await;
     if outcome.is_none() {
-        now = hold_back_torn(&mut pieces, now);
+        now = hold_back(&mut pieces, now, complete);
     }
     let bytes = now.position.saturating_sub(mark.position);
     let chunk = ends(pieces, limit);
@@ -98,21 +101,12 @@ async fn from_disk(session: &Session, stream: Stream, from: u64, wanted: usize) 
     read.await.unwrap_or_default()
 }
 
-/// A character that has only begun is left for the next time.
-fn hold_back_torn(pieces: &mut [Piece], now: Mark) -> Mark {
+/// What has only begun is left for the next time.
+fn hold_back(pieces: &mut [Piece], now: Mark, complete: Complete) -> Mark {
     let Some(Piece::Bytes { stream, data, .. }) = pieces.last_mut() else { return now };
-    let torn = torn(data);
-    data.truncate(data.len() - torn);
-    now.before(*stream, torn as u64)
-}
-
-/// How many bytes at the end begin a character that is not finished.
-fn torn(bytes: &[u8]) -> usize {
-    let last = bytes.utf8_chunks().last();
-    last.map_or(0, |chunk| {
-        let begins_one = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
-        if begins_one { chunk.invalid().len() } else { 0 }
-    })
+    let begun = data.len() - complete(data).min(data.len());
+    data.truncate(data.len() - begun);
+    now.before(*stream, begun as u64)
 }
 
 /// Both ends, half of `limit` each; everything where it is no more than that.

@@ -185,6 +185,27 @@ fn the_input_of_a_terminal_ends_in_the_middle_of_a_line_too() {
 }
 
 #[test]
+fn a_terminal_that_nobody_holds_for_a_while_is_not_at_its_end() {
+    under_each_containment(async |engine| {
+        let cmd = "exec 3<&- <&- >&- 2>&-; sleep 0.1; echo back >/dev/tty; exit 5";
+        let view = run(engine, on_terminal(script(cmd))).await;
+        assert_eq!((shown(&view).as_str(), view.outcome.exit_code()), ("back\n", 5));
+    });
+}
+
+#[test]
+fn a_size_that_a_program_sets_is_known() {
+    under_each_containment(async |engine| {
+        let mut session = begin(engine, "stty rows 10 cols 20; echo ready; sleep 60", terminal()).await;
+        until_printed(&session, "ready").await;
+        assert_eq!(session.size(), Some(Size { rows: 10, cols: 20 }));
+        session.stop(StopReason::Cancelled);
+        session.over().await;
+        assert_eq!(session.size(), Some(Size { rows: 10, cols: 20 }));
+    });
+}
+
+#[test]
 fn a_terminal_that_floods_loses_nothing() {
     under_each_containment(async |engine| {
         let view = run(engine, on_terminal(line("stty -opost; seq 100000"))).await;

@@ -8,6 +8,7 @@ use runward_model::{Principal, SessionId, Signal};
 use super::asking::{Asker, Begun, Holding};
 use super::teller::Teller;
 use super::{Watcher, begin, gone};
+use crate::clean::complete;
 use crate::tools::{
     Attention, Look, Opening, Portion, Refused, Reply, Telling, Touch, chunk, looked, refuse,
 };
@@ -130,7 +131,7 @@ async fn attend_to(
         }
     }
     teller.finish().await;
-    let taken = kept.take(portion.bytes()).await;
+    let taken = kept.take(portion.bytes(), complete).await;
     if taken.outcome.is_some() {
         engine.forget(principal, kept);
     }

@@ -70,6 +70,23 @@ fn whoever_comes_back_to_an_evicted_session_is_told_where_its_output_is() {
 }
 
 #[test]
+fn a_session_that_somebody_waits_for_is_not_evicted() {
+    let mut client = client_with(&[("RUNWARD_LIMITS_KEPT_SESSIONS", "10")]);
+    let start = json!({ "cmd": "exec sleep 600", "yield_time_ms": 250, "yield_idle_ms": 1 });
+    let awaited = exec(&mut client, start.clone()).session();
+    let poll =
+        json!({ "name": "write_stdin", "arguments": { "session_id": awaited, "yield_time_ms": 300_000 } });
+    let waiting = client.begin("tools/call", poll);
+    for _ in 0..12 {
+        exec(&mut client, start.clone());
+    }
+    let kept = sessions(&mut client);
+    assert!(kept.iter().any(|session| session["session_id"] == json!(awaited)), "{kept:?}");
+    client.call("kill_session", json!({ "session_id": awaited }));
+    assert!(Reply::of(&client.answer(waiting)).exit_code() > 128);
+}
+
+#[test]
 fn more_than_the_usual_number_of_sessions_can_be_started() {
     let mut client = client();
     let start = json!({ "cmd": "exec sleep 600", "yield_time_ms": 250, "yield_idle_ms": 1 });

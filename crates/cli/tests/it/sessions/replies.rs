@@ -109,6 +109,16 @@ fn a_character_that_is_torn_by_a_reply_comes_whole_in_the_next() {
 }
 
 #[test]
+fn an_escape_sequence_that_is_torn_by_a_reply_leaves_no_letters_behind() {
+    let mut client = client();
+    let cmd = r"printf 'a\033[3'; read -r x; printf '1mred\033[0m\n'";
+    let first = exec(&mut client, json!({ "cmd": cmd, "stdin": "pipe", "yield_time_ms": 300 }));
+    assert_eq!(first.output(), "a");
+    let second = write(&mut client, json!({ "session_id": first.session(), "chars": "go\n" }));
+    assert_eq!(second.output(), "red\n");
+}
+
+#[test]
 fn a_pattern_or_quiet_ends_the_wait() {
     let mut client = client();
     for wait in [
