@@ -53,7 +53,7 @@ pub(crate) fn engine(config: &Config) -> Engine {
         RunnerProgram { containment: config.containment, tier: tier(config), ..RunnerProgram::default() },
     );
     if config.approvals.local {
-        engine.attach(Arc::new(LocalDesk::new(approvals_directory(config))));
+        engine.attach(Arc::new(LocalDesk::new(approvals_directory(config), config.approvals.notice)));
     }
     engine
 }

@@ -22,6 +22,8 @@ pub(crate) struct Approvals {
     pub(crate) timeout: Duration,
     /// Whether `runward approvals` may answer.
     pub(crate) local: bool,
+    /// How long it may take until somebody looks.
+    pub(crate) notice: Duration,
     /// Whether people are offered to allow first words for good.
     pub(crate) request_rule: bool,
     /// `None` is the usual place.
@@ -36,8 +38,9 @@ impl Approvals {
         let timeout = Duration::from_secs(1)..=Duration::from_hours(24);
         Ok(Approvals {
             policy: settings.choice("approval_policy", &policies)?,
-            timeout: settings.duration("approvals.timeout", timeout)?,
+            timeout: settings.duration("approvals.timeout", timeout.clone())?,
             local: settings.switch("approvals.local")?,
+            notice: settings.duration("approvals.notice", timeout)?,
             request_rule: settings.switch("approvals.request_rule")?,
             rules_file: read_path(settings, "approvals.rules_file")?,
             directory: read_path(settings, "approvals.directory")?,

@@ -520,3 +520,27 @@ fn a_caller_that_asked_for_progress_hears_that_somebody_is_asked() {
     assert_eq!(home.runward(&["approvals", "deny", &id]).code, 0);
     refused(&client.answer(call)["result"], "denied by");
 }
+
+#[test]
+fn a_question_that_nobody_looks_at_is_denied_soon() {
+    let home = Home::new(RULES);
+    let program = home.program(&["stdio"]).env("RUNWARD_APPROVALS_NOTICE", "1s");
+    let mut client = StdioClient::start(program.into_command(), Era::Modern);
+    let call = json!({ "name": "execute_command", "arguments": command("id") });
+    let answer = client.ask("tools/call", call);
+    refused(
+        &answer["result"],
+        "nobody is there to ask: nobody looked at it with `runward approvals list` within 1 s",
+    );
+}
+
+#[test]
+fn a_question_that_was_looked_at_waits_for_its_answer() {
+    let home = Home::new(RULES);
+    let program =
+        home.program(&["stdio"]).env("RUNWARD_APPROVALS_NOTICE", "2s").env("RUNWARD_APPROVALS_TIMEOUT", "4s");
+    let mut client = StdioClient::start(program.into_command(), Era::Modern);
+    let call = client.begin("tools/call", json!({ "name": "execute_command", "arguments": command("id") }));
+    home.open_questions(1);
+    refused(&client.answer(call)["result"], "nobody answered within 4 s");
+}

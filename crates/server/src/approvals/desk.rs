@@ -5,12 +5,12 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use runward_engine::{Approver, Asking, Said};
 use runward_model::{Answer, Question, QuestionId};
 use tokio::net::UnixListener;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::connection;
@@ -27,6 +27,7 @@ pub struct LocalDesk(Arc<Desk>);
 #[derive(Debug)]
 struct Desk {
     directory: PathBuf,
+    notice: Duration,
     open: Mutex<BTreeMap<QuestionId, Waiting>>,
     listening: Mutex<Option<Listening>>,
 }
@@ -36,6 +37,8 @@ struct Waiting {
     question: Arc<Question>,
     since: Instant,
     answer: oneshot::Sender<Said>,
+    /// Whether somebody has been shown it.
+    seen: watch::Sender<bool>,
 }
 
 /// A socket that is there until this is dropped.
@@ -54,10 +57,12 @@ impl Drop for Listening {
 }
 
 impl LocalDesk {
-    /// With its socket in this directory, which is made when it is first needed.
-    pub fn new(directory: impl Into<PathBuf>) -> Self {
+    /// With its socket in this directory, which is made when it is first needed. A question that nobody looks at within
+    /// `notice` is taken back: nobody is there.
+    pub fn new(directory: impl Into<PathBuf>, notice: Duration) -> Self {
         LocalDesk(Arc::new(Desk {
             directory: directory.into(),
+            notice,
             open: Mutex::default(),
             listening: Mutex::default(),
         }))
@@ -99,9 +104,10 @@ impl LocalDesk {
         let mut open: Vec<Open> = self
             .open()
             .values()
-            .map(|waiting| Open {
-                question: waiting.question.as_ref().clone(),
-                waiting_seconds: waiting.since.elapsed().as_secs(),
+            .map(|waiting| {
+                waiting.seen.send_replace(true);
+                let question = waiting.question.as_ref().clone();
+                Open { question, waiting_seconds: waiting.since.elapsed().as_secs() }
             })
             .collect();
         open.sort_by_key(|open| std::cmp::Reverse(open.waiting_seconds));
@@ -136,12 +142,26 @@ impl Approver for LocalDesk {
         let desk = self.clone();
         Box::pin(async move {
             desk.listen().map_err(|error| format!("nobody can be asked on this machine ({error})"))?;
-            let (answer, answered) = oneshot::channel();
+            let ((answer, answered), (seen, notice)) = (oneshot::channel(), watch::channel(false));
             let id = question.id.clone();
-            desk.open().insert(id.clone(), Waiting { question, since: Instant::now(), answer });
+            desk.open().insert(id.clone(), Waiting { question, since: Instant::now(), answer, seen });
             let _open = TakenBack { desk: &desk, id };
-            answered.await.map_err(|_| "the question was taken back".to_owned())
+            tokio::select! {
+                biased;
+                said = answered => said.map_err(|_| "the question was taken back".to_owned()),
+                () = unnoticed(notice, desk.0.notice) => Err(format!(
+                    "nobody is there to ask: nobody looked at it with `runward approvals list` within {} s",
+                    desk.0.notice.as_secs()
+                )),
+            }
         })
+    }
+}
+
+/// Ends when nobody has looked in time.
+async fn unnoticed(mut seen: watch::Receiver<bool>, notice: Duration) {
+    if tokio::time::timeout(notice, seen.wait_for(|seen| *seen)).await.is_ok_and(|seen| seen.is_ok()) {
+        std::future::pending::<()>().await;
     }
 }
 
