@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Reply, client, exec, to_the_end, write};
 use runward_testkit::mcp::Client;
+use runward_testkit::{Marker, eventually};
 
 #[test]
 fn a_trap_answers_an_interrupt_and_its_exit_code_is_told() {
@@ -68,6 +69,23 @@ fn a_background_job_lives_on_where_the_operator_keeps_them() {
     assert!(reply.note().contains("go on without it"), "{reply:?}");
     std::fs::write(directory.path().join("go"), "").unwrap();
     runward_testkit::eventually("the job goes on", || directory.path().join("done").exists());
+}
+
+#[test]
+fn a_server_that_ends_takes_its_sessions_with_it() {
+    let mut client = client();
+    let marker = Marker::new();
+    let cmd = format!(
+        "trap '' HUP TERM; sh -c 'sleep 600; : {0}' & setsid sh -c 'sleep 600; : {0}' & cat; : {0}",
+        marker.as_str()
+    );
+    for tty in [false, true] {
+        exec(&mut client, json!({ "cmd": cmd, "tty": tty, "stdin": "pipe", "yield_time_ms": 250 }));
+    }
+    eventually("they are there", || marker.carriers().len() >= 6);
+    client.close_input();
+    assert!(client.server().ended().success());
+    assert_eq!(marker.carriers(), Vec::<i32>::new());
 }
 
 #[test]

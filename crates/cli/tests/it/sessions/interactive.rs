@@ -173,6 +173,16 @@ fn whoever_writes_to_a_command_that_has_ended_hears_of_the_end() {
 }
 
 #[test]
+fn a_screen_is_shown_row_by_row() {
+    let mut client = client();
+    let cmd = "stty cols 20; printf 'abcdefghijklmnopqrstuvwxyz   '; sleep 60";
+    let session = exec(&mut client, json!({ "cmd": cmd, "tty": true, "yield_until": "z   " })).session();
+    let shown = Reply::of(&client.call("read_session", json!({ "session_id": session, "screen": true })));
+    assert_eq!(shown.field("screen"), "abcdefghijklmnopqrst\nuvwxyz");
+    assert_eq!(shown.field("cursor"), &json!({ "row": 2, "column": 10 }));
+}
+
+#[test]
 fn a_cursor_behind_the_last_column_is_shown_in_it() {
     let mut client = client();
     let start = json!({ "cmd": "printf '%080d' 0; sleep 60", "tty": true, "yield_until": "0".repeat(80) });

@@ -3,28 +3,48 @@
 use serde_json::{Value, json};
 
 use super::{Reply, client, client_with, exec, to_the_end, write};
+use crate::program::Program;
 use runward_testkit::eventually;
-use runward_testkit::mcp::{Client, StdioClient};
+use runward_testkit::mcp::{Client, Era, HttpClient, StdioClient};
 
-fn sessions(client: &mut StdioClient) -> Vec<Value> {
+fn sessions(client: &mut dyn Client) -> Vec<Value> {
     let listed = Reply::of(&client.call("list_sessions", json!({})));
     listed.field("sessions").as_array().unwrap().clone()
 }
 
-#[test]
-fn a_cancelled_call_loses_nothing() {
-    let mut client = client();
-    let arguments =
-        json!({ "cmd": "echo before; sleep 1; echo after", "login": false, "yield_time_ms": 30000 });
+/// A call that is taken back after its command has printed; what comes after that is there for the next call.
+fn take_back(client: &mut dyn Client, how: fn(&mut dyn Client, u64)) {
+    let arguments = json!({ "cmd": "echo before; read x; echo after", "stdin": "pipe", "login": false, "yield_time_ms": 30000 });
     let id = client.begin("tools/call", json!({ "name": "exec_command", "arguments": arguments }));
     eventually("it has printed", || {
-        sessions(&mut client).first().is_some_and(|session| session["unread_bytes"] == json!(7))
+        sessions(client).first().is_some_and(|session| session["unread_bytes"] == json!(7))
     });
-    client.cancel(id);
-    let listed = sessions(&mut client);
+    how(client, id);
+    let listed = sessions(client);
     assert_eq!(listed.len(), 1, "{listed:?}");
-    let (printed, last) = to_the_end(&mut client, listed[0]["session_id"].as_u64().unwrap());
-    assert_eq!((printed.as_str(), last.exit_code()), ("before\nafter\n", 0));
+    let end = json!({ "session_id": listed[0]["session_id"], "chars": "go\n", "yield_time_ms": 20000 });
+    let end = write(client, end);
+    assert_eq!((end.output(), end.exit_code()), ("before\nafter\n", 0));
+}
+
+fn over_http(era: Era) -> HttpClient {
+    HttpClient::start(Program::new(&[]).env("ALLOWED_COMMANDS", "*").into_command(), era)
+}
+
+#[test]
+fn a_cancelled_call_loses_nothing() {
+    for era in [Era::Legacy, Era::Modern] {
+        let program = Program::new(&["stdio"]).env("ALLOWED_COMMANDS", "*");
+        take_back(&mut StdioClient::start(program.into_command(), era), |client, id| client.cancel(id));
+        take_back(&mut over_http(era), |client, id| client.cancel(id));
+    }
+}
+
+#[test]
+fn a_client_that_loses_its_connection_finds_its_session_and_all_output_again() {
+    for era in [Era::Legacy, Era::Modern] {
+        take_back(&mut over_http(era), |client, id| client.vanish(id));
+    }
 }
 
 #[test]

@@ -67,19 +67,19 @@ impl Reply {
 }
 
 /// Starts a command without a login shell.
-fn exec(client: &mut StdioClient, mut arguments: Value) -> Reply {
+fn exec(client: &mut dyn Client, mut arguments: Value) -> Reply {
     if arguments["login"].is_null() {
         arguments["login"] = json!(false);
     }
     Reply::of(&client.call("exec_command", arguments))
 }
 
-fn write(client: &mut StdioClient, arguments: Value) -> Reply {
+fn write(client: &mut dyn Client, arguments: Value) -> Reply {
     Reply::of(&client.call("write_stdin", arguments))
 }
 
 /// Goes on with a session until it has ended; everything that it printed meanwhile.
-fn to_the_end(client: &mut StdioClient, session: u64) -> (String, Reply) {
+fn to_the_end(client: &mut dyn Client, session: u64) -> (String, Reply) {
     let mut printed = String::new();
     loop {
         let reply = write(client, json!({ "session_id": session }));

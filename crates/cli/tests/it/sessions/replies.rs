@@ -68,6 +68,19 @@ fn the_operator_bounds_what_a_caller_may_ask_for() {
 }
 
 #[test]
+fn what_is_written_to_a_terminal_is_bounded_alike() {
+    let mut client = super::client_with(&[("RUNWARD_LIMITS_REPLY_TOKENS", "50")]);
+    let start = json!({ "cmd": "stty -echo; echo ready; cat", "tty": true, "yield_until": "ready" });
+    let session = exec(&mut client, start).session();
+    let lines = "0123456789\n".repeat(999) + "END\n";
+    let written = json!({ "session_id": session, "chars": lines, "yield_until": "END", "yield_time_ms": 20000, "max_output_tokens": 70000 });
+    let reply = write(&mut client, written);
+    assert!(reply.output().len() <= 200, "{}", reply.output());
+    assert_eq!(reply.output().matches(" tokens truncated…").count(), 1, "{}", reply.output());
+    assert_eq!(reply.field("original_token_count"), 12 * 999 / 4 + 2);
+}
+
+#[test]
 fn outputs_come_in_arrival_order_and_apart_when_asked_for() {
     let cmd = "echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three";
     let reply = exec(&mut client(), json!({ "cmd": cmd, "separate_streams": true }));

@@ -46,7 +46,9 @@ pub(super) fn draw(session: &Session, size: Size) -> Drawn {
     }
     let screen = parser.screen();
     let (row, column) = screen.cursor_position();
-    let text = screen.contents();
+    // Row by row, so that the cursor's row can be counted; blanks behind the last word say nothing.
+    let rows: Vec<String> = screen.rows(0, size.cols).map(|row| row.trim_end().to_owned()).collect();
+    let text = rows.join("\n").trim_end_matches('\n').to_owned();
     // After the last column of a line has been printed, the cursor stands behind it until something else is.
     let column = (column + 1).min(size.cols);
     Drawn { text, row: row + 1, column, title: parser.callbacks().0.clone() }
