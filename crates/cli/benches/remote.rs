@@ -74,14 +74,15 @@ fn throughput(runward: &Runward, ssh: Option<&Ssh>) {
         plain.push(timed(plain_body));
         raw.push(timed(|| runward.stream()));
         remote.push(timed(|| {
-            drain(runward.run_remote().args(["--", "head", "-c", &BYTES.to_string(), "/dev/zero"]))
+            drain(runward.run_remote().args(["--", "head", "-c", &BYTES.to_string(), "/dev/zero"]));
         }));
         if let Some(ssh) = ssh {
             let command = format!("head -c {BYTES} /dev/zero");
             secure.push(timed(|| drain(ssh.command().arg(command))));
         }
     }
-    let speed = |times: &[Duration]| BYTES as f64 / 1e9 / times.iter().min().unwrap().as_secs_f64();
+    // One gigabyte, divided by the shortest time.
+    let speed = |times: &[Duration]| 1.0 / times.iter().min().unwrap().as_secs_f64();
     let (pipe, plain, raw, remote) = (speed(&pipe), speed(&plain), speed(&raw), speed(&remote));
     println!("1 GB, bare pipe           {pipe:>8.2} GB/s");
     println!("1 GB, plain HTTP body     {plain:>8.2} GB/s");

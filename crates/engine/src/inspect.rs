@@ -27,8 +27,7 @@ impl Engine {
     pub fn inspect(&self, request: &Request) -> Result<Inspected, Refusal> {
         let settings = &self.0.settings;
         let login = self.0.logins.known(&request.work, settings.policy.current().path());
-        let variables =
-            Variables { given: &request.env, presets: request.presets, login: login.as_deref() };
+        let variables = Variables { given: &request.env, presets: request.presets, login: login.as_deref() };
         let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
         let judged = |policy: &Policy| resolve::judge_by(policy, &resolved, request);
         let verdict = judged(&resolved.policy);

@@ -45,10 +45,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
-pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use confine::Sandboxing;
-pub use lifecycle::Background;
 pub use inspect::Inspected;
+pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
+pub use lifecycle::Background;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
 pub use login::{LoginSettings, Withheld};
 pub use output::{Gone, Output};
@@ -120,11 +120,8 @@ impl Engine {
         let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
         let (spawner, outputs) = (Spawner::new(runner), Arc::new(outputs));
         let secrets = Secrets::new(&settings.secrets).unwrap_or_default();
-        let approvals = approval::Approvals::new(
-            settings.approvals.clone(),
-            settings.policy.clone(),
-            stopping.clone(),
-        );
+        let approvals =
+            approval::Approvals::new(settings.approvals.clone(), settings.policy.clone(), stopping.clone());
         let recorder = Recorder::new(settings.trail.clone(), sessions.clone());
         Engine(Arc::new(Shared {
             settings,

@@ -129,7 +129,16 @@ impl EventLog {
 
     fn with(limit: usize, spooling: Spooling) -> Self {
         let (stdout, stderr) = (Lane::new(limit), Lane::new(limit));
-        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false, tap: None, passes: false, is_over: false };
+        let lanes = Lanes {
+            stdout,
+            stderr,
+            position: 0,
+            spooling,
+            forgotten: false,
+            tap: None,
+            passes: false,
+            is_over: false,
+        };
         EventLog { lanes: Mutex::new(lanes), position: watch::Sender::new(0) }
     }
 

@@ -10,8 +10,8 @@ use runward_policy::{Asker, Held, Policy, Reading, Rulebook, SearchPath, Trace};
 use rustix::fs::{Access, AtFlags};
 
 use crate::cwd::{self, Cwd, RootList};
-use crate::patching::{self, Call, Prepared};
 use crate::login::Snapshot;
+use crate::patching::{self, Call, Prepared};
 use crate::shell;
 use crate::{Engine, Settings};
 

@@ -25,7 +25,9 @@ impl State {
         let state = State::empty();
         let trail = Trail::at(state.path());
         trail.append(judged("ran", "ls -l | wc", Decision::Allow)).unwrap();
-        trail.append(Started { call: "ran".into(), session: SessionId(7), pid: 4711, sandbox: None }).unwrap();
+        trail
+            .append(Started { call: "ran".into(), session: SessionId(7), pid: 4711, sandbox: None })
+            .unwrap();
         let (stdout, stderr) = (Output { bytes: 120, truncated: 20 }, Output::default());
         trail.append(Closed::ended("ran".into(), &outcome(), stdout, stderr)).unwrap();
         let denied = judged("denied", "rm -rf / --token=\u{1b}[2Jx\nnext", Decision::Deny);

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::program::Program;
 
-const NOTHING_ALLOWED: &str = "no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat, or POLICY_DIR";
+const NOTHING_ALLOWED: &str =
+    "no command is allowed; set ALLOWED_COMMANDS, such as ALLOWED_COMMANDS=ls,cat, or POLICY_DIR";
 
 #[test]
 fn log_lines_go_to_standard_error_without_colours() {

@@ -34,7 +34,9 @@ impl Spooling {
     /// Makes way for readers that get every print by themselves.
     pub(super) fn tap(&mut self, keeping: Keeping, shape: Shape) -> Tap {
         match (mem::replace(self, Spooling::Never), keeping) {
-            (Spooling::Ready(store, id), Keeping::OnDisk) => Tap::journal(Journal::begin(&store, &id.0), shape),
+            (Spooling::Ready(store, id), Keeping::OnDisk) => {
+                Tap::journal(Journal::begin(&store, &id.0), shape)
+            }
             (_, Keeping::OnDisk) => Tap::nowhere(shape),
             (_, keeping) => Tap::window(keeping, shape),
         }

@@ -82,7 +82,9 @@ impl Given {
                 self.texts.insert(param.name, text);
                 Ok(())
             }
-            (Kind::Choice(words) | Kind::OneOf(words), Value::String(text)) if words.contains(&text.as_str()) => {
+            (Kind::Choice(words) | Kind::OneOf(words), Value::String(text))
+                if words.contains(&text.as_str()) =>
+            {
                 self.texts.insert(param.name, text);
                 Ok(())
             }

@@ -47,7 +47,10 @@ fn encode(tool: &Tool, view: &View) -> Reply {
 fn a_command_line_goes_on_as_it_is() {
     let request = decode("execute_command", json!({"command": " ls  | wc "})).expect("is right");
     assert_eq!(request.work, Work::Line(" ls  | wc ".into()));
-    assert_eq!((request.cwd, request.stdio, request.timeout), (None, Stdio::Pipes, Some(LIMITS.default_timeout)));
+    assert_eq!(
+        (request.cwd, request.stdio, request.timeout),
+        (None, Stdio::Pipes, Some(LIMITS.default_timeout))
+    );
 }
 
 #[test]
