@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use runward_model::Stream;
@@ -26,6 +27,8 @@ const HEAD: usize = 5;
 #[derive(Debug)]
 pub struct Journal {
     store: Store,
+    path: PathBuf,
+    /// While it is being written.
     file: Option<Arc<File>>,
     /// Held so that nobody removes the folder meanwhile.
     lock: Option<File>,
@@ -57,16 +60,16 @@ impl Journal {
     /// Begins in a folder of this name. Where that fails everything that is printed is counted as dropped.
     pub fn begin(store: &Store, name: &str) -> Self {
         let made = store.folder(name).and_then(|(folder, lock)| {
-            let mut options = OpenOptions::new();
-            let file = options.read(true).write(true).create_new(true).mode(0o600).open(folder.join(FILE))?;
-            Ok((file, lock))
+            let (mut options, path) = (OpenOptions::new(), folder.join(FILE));
+            let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+            Ok((path, file, lock))
         });
-        let (file, lock, problem) = match made {
-            Ok((file, lock)) => (Some(Arc::new(file)), Some(lock), None),
-            Err(problem) => (None, None, Some(problem)),
+        let (path, file, lock, problem) = match made {
+            Ok((path, file, lock)) => (path, Some(Arc::new(file)), Some(lock), None),
+            Err(problem) => (PathBuf::new(), None, None, Some(problem)),
         };
         let (store, steps) = (store.clone(), Vec::new());
-        Journal { store, file, lock, events: 0, length: 0, steps, dropped: [0; 2], problem }
+        Journal { store, path, file, lock, events: 0, length: 0, steps, dropped: [0; 2], problem }
     }
 
     /// Adds what an output has printed. Whether it is kept; after the first that is not, none is.
@@ -112,9 +115,10 @@ impl Journal {
         self.problem.as_ref()
     }
 
-    /// Nothing more comes: from now on its folder may make room for others.
+    /// Nothing more comes: from now on its folder may make room for others, and no descriptor is held.
     pub fn close(&mut self) {
         self.lock = None;
+        self.file = None;
     }
 
     /// The place of an event; the end of the journal when there is no such event yet.
@@ -124,9 +128,11 @@ impl Journal {
             usize::try_from(event / STEP).unwrap_or(usize::MAX).min(self.steps.len().saturating_sub(1));
         let mut place =
             Place { event: step as u64 * STEP, offset: self.steps.get(step).copied().unwrap_or_default() };
-        while place.event < event {
-            let (_, length) = self.head(place)?;
-            place = after(place, length);
+        if place.event < event {
+            let file = self.file()?;
+            while place.event < event {
+                place = after(place, head(&file, place)?.1);
+            }
         }
         Ok(place)
     }
@@ -136,22 +142,19 @@ impl Journal {
         if place.event >= self.events {
             return Ok(None);
         }
-        let (stream, length) = self.head(place)?;
+        let file = self.file()?;
+        let (stream, length) = head(&file, place)?;
         let mut data = vec![0; length as usize];
-        self.file()?.read_exact_at(&mut data, place.offset + HEAD as u64)?;
+        file.read_exact_at(&mut data, place.offset + HEAD as u64)?;
         Ok(Some((stream, data, after(place, length))))
     }
 
-    fn head(&self, place: Place) -> io::Result<(Stream, u32)> {
-        let mut head = [0; HEAD];
-        self.file()?.read_exact_at(&mut head, place.offset)?;
-        let [mark, length @ ..] = head;
-        let stream = if mark == 1 { Stream::Stdout } else { Stream::Stderr };
-        Ok((stream, u32::from_le_bytes(length)))
-    }
-
-    fn file(&self) -> io::Result<&File> {
-        self.file.as_deref().ok_or_else(|| io::ErrorKind::NotFound.into())
+    /// An error when it has been removed.
+    fn file(&self) -> io::Result<Arc<File>> {
+        match &self.file {
+            Some(file) => Ok(file.clone()),
+            None => File::open(&self.path).map(Arc::new),
+        }
     }
 
     fn drop_event(&mut self, stream: Stream, bytes: &[u8], problem: Option<Problem>) -> bool {
@@ -162,6 +165,15 @@ impl Journal {
         }
         false
     }
+}
+
+/// Which output the event at a place is of, and how long it is.
+fn head(file: &File, place: Place) -> io::Result<(Stream, u32)> {
+    let mut head = [0; HEAD];
+    file.read_exact_at(&mut head, place.offset)?;
+    let [mark, length @ ..] = head;
+    let stream = if mark == 1 { Stream::Stdout } else { Stream::Stderr };
+    Ok((stream, u32::from_le_bytes(length)))
 }
 
 /// As the kernel numbers them.

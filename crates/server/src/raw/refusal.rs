@@ -15,9 +15,11 @@ pub(super) fn answer(refusal: &Refusal) -> Response {
 /// The only table of what a refusal means to a client of this door.
 fn meaning(refusal: &Refusal) -> (StatusCode, &'static str) {
     match refusal {
-        Refusal::Denied(_) | Refusal::Environment(_) | Refusal::CwdOutsideRoots { .. } => {
-            (StatusCode::FORBIDDEN, "denied")
-        }
+        Refusal::Denied(_)
+        | Refusal::NotApproved { .. }
+        | Refusal::EscalationRefused(_)
+        | Refusal::Environment(_)
+        | Refusal::CwdOutsideRoots { .. } => (StatusCode::FORBIDDEN, "denied"),
         Refusal::NotFound { .. } => (StatusCode::NOT_FOUND, "program_not_found"),
         Refusal::NotExecutable(_) => (StatusCode::BAD_REQUEST, "not_executable"),
         Refusal::CwdMissing(_) | Refusal::CwdNotDirectory(_) | Refusal::CwdUnusable { .. } => {
@@ -27,9 +29,16 @@ fn meaning(refusal: &Refusal) -> (StatusCode, &'static str) {
         Refusal::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "shutting_down"),
         Refusal::Aborted { .. } => (StatusCode::SERVICE_UNAVAILABLE, "aborted"),
         Refusal::InvalidRoot { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "misconfigured"),
+        Refusal::Unconfinable(_) => (StatusCode::INTERNAL_SERVER_ERROR, "no_sandbox"),
         Refusal::Unrecorded(_) => (StatusCode::INTERNAL_SERVER_ERROR, "unrecorded"),
         Refusal::StartFailed { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "start_failed"),
-        _ => (StatusCode::BAD_REQUEST, "bad_request"),
+        Refusal::Empty
+        | Refusal::Nul { .. }
+        | Refusal::BarePatch
+        | Refusal::Skipped { .. }
+        | Refusal::Earlier { .. }
+        | Refusal::KeyTaken(_)
+        | Refusal::TwoInputs => (StatusCode::BAD_REQUEST, "bad_request"),
     }
 }
 

@@ -73,5 +73,7 @@ fn a_journal_makes_room_for_others_once_it_is_closed() {
     assert!(first.append(Stream::Stdout, &[b'x'; 60]));
     assert!(!Journal::begin(&store, "ab02").append(Stream::Stdout, &[b'x'; 60]));
     first.close();
+    assert_eq!(from(&first, 0), [(Stream::Stdout, vec![b'x'; 60])]);
     assert!(Journal::begin(&store, "ab03").append(Stream::Stdout, &[b'x'; 60]));
+    assert!(first.read(first.find(0).unwrap()).is_err(), "it made room");
 }
