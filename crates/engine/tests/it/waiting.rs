@@ -77,7 +77,9 @@ fn waiting_for_input_is_known_however_a_program_waits() {
     let _writer = fs::File::options().read(true).write(true).open(&pipe).unwrap();
     let is_here = |program: &str| SearchPath::new(&std::env::var_os("PATH").unwrap()).find(program).is_some();
     let (here, absent): (Vec<_>, Vec<_>) = WAITING.into_iter().partition(|(program, _)| is_here(program));
-    absent.iter().for_each(|(program, _)| skipped(&format!("no {program} here to wait for input")));
+    for (program, _) in absent {
+        skipped(&format!("no {program} here to wait for input"));
+    }
     let busy = BUSY.into_iter().filter(|_| is_here("python3")).map(|command| (command, false));
     let cases: Vec<_> = here.into_iter().map(|(_, command)| (command, true)).chain(busy).collect();
     under_each_containment(async |engine| {

@@ -206,7 +206,7 @@ fn a_directory_that_cannot_be_read_denies_everything() {
     assert!(Rego::load(circle.path()).fault().unwrap().contains("a.rego: Too many levels of symbolic links"));
     let closed =
         set(&[("open.rego", "package sandbox.main\nallow := true"), ("closed/more.rego", "package more")]);
-    fs::set_permissions(closed.path().join("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(closed.path().join("closed"), fs::Permissions::from_mode(0o0)).unwrap();
     if closed.path().join("closed").read_dir().is_ok() {
         eprintln!("skipped: nothing is closed to this user");
     } else {

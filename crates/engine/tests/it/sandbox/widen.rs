@@ -42,8 +42,8 @@ fn a_refused_path_is_named_with_what_would_allow_it() {
         let told = view.denied().unwrap();
         assert!(told.contains(&format!("{} may not be written", file.display())), "{told}");
         assert!(told.contains("sandbox.writable_roots"), "{told}");
-        let fine = run(engine, inside(&place.work(), script("echo x > mine; cat /nowhere"))).await;
-        assert_eq!(fine.denied(), None, "what the sandbox has nothing to do with is not its doing");
+        let harmless = run(engine, inside(&place.work(), script("echo x > mine; cat /nowhere"))).await;
+        assert_eq!(harmless.denied(), None, "what the sandbox has nothing to do with is not its doing");
     });
 }
 
