@@ -35,7 +35,8 @@ export class Place {
     this.mark = `3000.${String(process.pid).padStart(7, "0")}${String(++places).padStart(2, "0")}`;
     this.dir = realpathSync(mkdtempSync(join(tmpdir(), `runward-${this.mark}-`)));
     const config = join(this.dir, "config.toml");
-    writeFileSync(config, '[mcp]\nheartbeat = "1s"\n[shell_tool]\ninherit_also = ["SMOKE_MARK"]\n');
+    const sandbox = `[sandbox]\nwritable_roots = ["${this.dir}"]\n`;
+    writeFileSync(config, '[mcp]\nheartbeat = "1s"\n[shell_tool]\ninherit_also = ["SMOKE_MARK"]\n' + sandbox);
     this.env = { ALLOWED_COMMANDS: TABLE.allowed, RUNWARD_CONFIG: config, SMOKE_MARK: this.mark };
   }
 

@@ -39,7 +39,8 @@ class Place:
         self.mark = f"3000.{os.getpid():07d}{Place.count:02d}"
         self.dir = os.path.realpath(tempfile.mkdtemp(prefix=f"runward-{self.mark}-"))
         config = Path(self.dir, "config.toml")
-        config.write_text('[mcp]\nheartbeat = "1s"\n[shell_tool]\ninherit_also = ["SMOKE_MARK"]\n')
+        sandbox = f'[sandbox]\nwritable_roots = ["{self.dir}"]\n'
+        config.write_text('[mcp]\nheartbeat = "1s"\n[shell_tool]\ninherit_also = ["SMOKE_MARK"]\n' + sandbox)
         self.env = {"ALLOWED_COMMANDS": TABLE["allowed"], "RUNWARD_CONFIG": str(config), "SMOKE_MARK": self.mark}
 
     def __enter__(self):

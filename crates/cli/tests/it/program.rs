@@ -12,6 +12,11 @@ fn state() -> String {
     format!("{}/state/{process}-{number}", env!("CARGO_TARGET_TMPDIR"))
 }
 
+/// Commands in tests may also write where tests keep what they make.
+fn writable_roots() -> String {
+    format!("{},{}", std::env::temp_dir().display(), env!("CARGO_TARGET_TMPDIR"))
+}
+
 /// A call of the program: no variables but `PATH` and where it keeps its trail, no configuration file but those of the
 /// test.
 pub(crate) struct Program(Command);
@@ -25,7 +30,11 @@ impl Program {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("XDG_STATE_HOME", state())
+            .env("RUNWARD_SANDBOX_WRITABLE_ROOTS", writable_roots())
             .stdin(Stdio::null());
+        // How commands are confined in all tests can be said from outside.
+        let said = std::env::vars_os();
+        command.envs(said.filter(|(name, _)| name.to_string_lossy().starts_with("RUNWARD_SANDBOX_")));
         Program(command)
     }
 
