@@ -13,7 +13,7 @@ use runward_spool::{Journal, Place};
 use tokio::sync::Notify;
 
 /// How many bytes wait for a reader that takes them away: enough to read on while it sends.
-const WINDOW: usize = 512 * 1024;
+const WINDOW: usize = 2 << 20;
 
 /// How many bytes are kept for a reader that has to say what has arrived: enough for what is under way.
 const UNACKNOWLEDGED: usize = 4 << 20;

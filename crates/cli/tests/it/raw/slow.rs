@@ -49,7 +49,7 @@ fn a_reader_that_comes_late_gets_everything_of_a_program_that_ended_long_ago() {
 
 #[test]
 fn what_is_left_in_a_pipe_waits_for_its_reader_although_the_program_has_ended() {
-    // More than the window and less than that and the sockets and pipes between: the program ends, its output waits.
+    // Less than the window, the sockets and the pipes between: the program ends, its output waits.
     let marker = Marker::new();
     let raw = Raw::puppet();
     let mut stream = raw.run_puppet(&["print", "", "flood", "1200000", "print", marker.as_str()]);
