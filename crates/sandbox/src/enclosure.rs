@@ -73,11 +73,11 @@ impl Enclosure {
         }
         protect_all(fence, &private)?;
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
-            private.cover(&path)?;
+            unless_gone(private.cover(&path))?;
         }
         for socket in services.iter().filter(|socket| root_of(socket, fence).is_none()) {
             if socket.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
-                private.cover(socket)?;
+                unless_gone(private.cover(socket))?;
             }
         }
         if fence.network == Network::Off {
@@ -117,6 +117,14 @@ impl Enclosure {
             mounts::attach(tree, Path::new(CONSOLE))?;
         }
         Ok(())
+    }
+}
+
+/// What is gone by now needs no cover.
+fn unless_gone(covered: io::Result<()>) -> io::Result<()> {
+    match covered {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        covered => covered,
     }
 }
 
