@@ -12,6 +12,7 @@ mod recording;
 mod sandbox;
 mod setup;
 mod shells;
+mod tapped;
 mod terminals;
 mod usage;
 mod waiting;
