@@ -85,7 +85,9 @@ fn throughput(server: &mut Server) {
 fn login(server: &mut Server) {
     let (mut bare_times, mut times) = (Vec::new(), Vec::new());
     for _ in 0..15 {
-        bare_times.push(timed(|| drop(Command::new("bash").args(["-lc", "true"]).status().unwrap())));
+        bare_times.push(timed(|| {
+            assert!(Command::new("bash").args(["-lc", "true"]).status().unwrap().success());
+        }));
         times.push(timed(|| {
             let reply = server.call("exec_command", r#"{"cmd":"true"}"#);
             assert!(reply.contains("exited with code 0"), "{reply}");
