@@ -52,7 +52,11 @@ async fn measure() {
     let fences = [
         ("through the runner, not confined", None, None),
         ("Landlock and seccomp", Some(1.3), Some(fence(&cwd, &abilities, Tier::Landlock, Duration::ZERO))),
-        ("all namespaces, warm", Some(1.6), Some(fence(&cwd, &abilities, Tier::Full, Duration::from_mins(1)))),
+        (
+            "all namespaces, warm",
+            Some(1.6),
+            Some(fence(&cwd, &abilities, Tier::Full, Duration::from_mins(1))),
+        ),
         ("all namespaces, cold", Some(4.0), Some(fence(&cwd, &abilities, Tier::Full, Duration::ZERO))),
     ];
     let mut bare = Way { name: "bare spawn", aim: None, times: Vec::new() };
@@ -80,7 +84,11 @@ async fn measure() {
     let base = median(&mut bare.times);
     tell(&mut bare, base);
     ways.iter_mut().for_each(|(way, _)| tell(way, base));
-    if has_bubblewrap { tell(&mut wrapped, base) } else { println!("bubblewrap is not installed") }
+    if has_bubblewrap {
+        tell(&mut wrapped, base)
+    } else {
+        println!("bubblewrap is not installed")
+    }
     spawner.shutdown().await;
 }
 

@@ -12,7 +12,8 @@ use super::origin::Origin;
 use super::rules::RuleBook;
 use super::settings::Settings;
 use super::{
-    Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, Sandbox, ShellTool, units,
+    Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, Sandbox, ShellTool,
+    units,
 };
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use runward_engine::{Background, Engine, OutputSettings, Session, Settings};
 use runward_model::{
-    Argv, Caller, Captured, Door as DoorName, Ending, Principal, Refusal, Request, Stdio, StopReason, View, Work,
+    Argv, Caller, Captured, Door as DoorName, Ending, Principal, Refusal, Request, Stdio, StopReason, View,
+    Work,
 };
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
@@ -36,7 +37,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         background: Background::Kill,
         limits: runward_model::Limits::default(),
         sandboxing: runward_engine::Sandboxing::none(),
-            trail: None,
+        trail: None,
         redact: true,
         secrets: Vec::new(),
         max_sessions: 64,
