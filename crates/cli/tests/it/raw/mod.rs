@@ -10,3 +10,4 @@ mod resuming;
 pub(crate) mod server;
 mod slow;
 mod streaming;
+mod tool;
