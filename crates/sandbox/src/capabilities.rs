@@ -8,14 +8,18 @@ const VERSION: u32 = 0x2008_0522;
 /// More than any kernel has; those that it does not know are refused, harmlessly.
 const LAST: libc::c_ulong = 63;
 
-/// Takes every capability from this process, for good. Async-signal-safe.
-pub(crate) fn drop_all() -> io::Result<()> {
+/// Keeps whatever this process or its children execute from gaining any capability. Async-signal-safe.
+pub(crate) fn bound() {
     for capability in 0..=LAST {
         // SAFETY: takes numbers only. Without the right to do so there is nothing to lose either.
         if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) } < 0 {
             break;
         }
     }
+}
+
+/// Takes every capability that this process has, for good. Async-signal-safe.
+pub(crate) fn drop_all() -> io::Result<()> {
     let header = [VERSION, 0];
     let none = [0u32; 6];
     // SAFETY: a header of two and data of six numbers, as this version has them; both live.

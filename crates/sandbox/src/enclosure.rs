@@ -15,7 +15,7 @@ use crate::mounts::{self, Depth};
 use crate::namespaces::{self, Namespaces};
 use crate::private::Private;
 use crate::restrictions::Restrictions;
-use crate::{devices, loopback, services};
+use crate::{capabilities, devices, loopback, services};
 
 /// What remains of `/run`: programs of systems that keep them there. Everything else there listens.
 const KEPT_RUN: [&str; 4] =
@@ -84,6 +84,7 @@ impl Enclosure {
             loopback::bring_up()?;
         }
         let restrictions = Restrictions::enclosed(&places(&fence.writable))?;
+        capabilities::bound();
         Ok(Enclosure { private, restrictions, terminals })
     }
 

@@ -16,6 +16,8 @@ pub struct Restrictions {
     /// None where mounts keep what Landlock would, and the kernel's Landlock is too old to let files be moved about.
     rules: Option<Ruleset>,
     filter: Filter,
+    /// Whether each command has to see to it by itself that it gains no capability.
+    bounds: bool,
 }
 
 /// The first version of Landlock that lets files be moved from one directory to another.
@@ -34,7 +36,7 @@ impl Restrictions {
     pub(crate) fn enclosed(writable: &[&std::ffi::CStr]) -> io::Result<Self> {
         let filter = Filter::new(Sockets::Usual);
         if landlock::version() < MOVES_FILES {
-            return Ok(Restrictions { rules: None, filter });
+            return Ok(Restrictions { rules: None, filter, bounds: false });
         }
         let rules = Ruleset::new()?;
         rules.allow(mounts::open(c"/")?, Access::Read)?;
@@ -42,7 +44,7 @@ impl Restrictions {
             rules.allow(mounts::open(path)?, Access::Change)?;
         }
         rules.allow(mounts::open(c"/dev")?, Access::Use)?;
-        Ok(Restrictions { rules: Some(rules), filter })
+        Ok(Restrictions { rules: Some(rules), filter, bounds: false })
     }
 
     /// For a command without namespaces: everything readable but what is hidden and what everybody shares.
@@ -71,7 +73,7 @@ impl Restrictions {
             Network::Off => Sockets::None,
             Network::On => Sockets::Usual,
         };
-        Ok(Restrictions { rules: Some(rules), filter: Filter::new(sockets) })
+        Ok(Restrictions { rules: Some(rules), filter: Filter::new(sockets), bounds: true })
     }
 
     /// Lets the command also use what is open as `terminal` by its name.
@@ -81,6 +83,10 @@ impl Restrictions {
 
     /// Takes them on, for good. Async-signal-safe: system calls only.
     pub fn take_on(&self) -> io::Result<()> {
+        // In an enclosure that has been done once for all.
+        if self.bounds {
+            capabilities::bound();
+        }
         capabilities::drop_all()?;
         // SAFETY: takes numbers only.
         if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } < 0 {
