@@ -46,7 +46,7 @@ fn echo(server: &mut Server) {
         }));
         times.push(timed(|| {
             let arguments =
-                format!(r#"{{"session_id":{id},"chars":"{line}\\n","yield_until":"/{line}\\s+{line}/"}}"#);
+                format!(r#"{{"session_id":{id},"chars":"{line}\n","yield_until":"/{line}\\s+{line}/"}}"#);
             let reply = server.call("write_stdin", &arguments);
             assert!(reply.contains(&line), "{reply}");
         }));
