@@ -81,13 +81,15 @@ async fn measure() {
             wrapped.times.push(timed(|| run(bubblewrap(&cwd))));
         }
     }
-    let base = median(&mut bare.times);
-    tell(&mut bare, base);
-    ways.iter_mut().for_each(|(way, _)| tell(way, base));
+    let unit = median(&mut bare.times);
+    tell(&mut bare, unit);
+    for (way, _) in &mut ways {
+        tell(way, unit);
+    }
     if has_bubblewrap {
-        tell(&mut wrapped, base)
+        tell(&mut wrapped, unit);
     } else {
-        println!("bubblewrap is not installed")
+        println!("bubblewrap is not installed");
     }
     spawner.shutdown().await;
 }
