@@ -71,8 +71,11 @@ impl Sandboxes {
         let left = sandbox.group.as_ref().map_or(*launch.limits(), |group| group.left);
         let launch = launch.clone().fenced(Some(fence)).limited(left);
         sandbox.stage = Stage::Busy { session, exited: false };
-        sandbox.order(&Order::Spawn { session, launch }, &pending.fds)?;
-        sandbox.pending = Some(pending);
+        match sandbox.order(&Order::Spawn { session, launch }, &pending.fds) {
+            Err(error) if !is_gone(&error) => return Err(error),
+            // A warden that has just ended is about to be reaped; what waits for it is then tried in another.
+            Ok(()) | Err(_) => sandbox.pending = Some(pending),
+        }
         Ok(())
     }
 
@@ -130,6 +133,11 @@ impl Sandboxes {
         };
         self.all.iter().filter_map(due).min()
     }
+}
+
+/// Whether nobody is at the other end any more.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
 fn relay(sandbox: &mut Sandbox, channel: &Channel) {

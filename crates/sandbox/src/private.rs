@@ -127,7 +127,11 @@ fn empty(directory: &OwnedFd, left: &mut usize, depth: usize) -> io::Result<()> 
                 Err(error) => return Err(error.into()),
             }
         } else {
-            unlinkat(directory, name, AtFlags::empty())?;
+            match unlinkat(directory, name, AtFlags::empty()) {
+                // The program itself may be mounted on it.
+                Ok(()) | Err(Errno::BUSY) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     Ok(())

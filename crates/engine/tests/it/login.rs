@@ -357,7 +357,8 @@ fn other_shells_read_their_files_every_time() {
 #[test]
 fn a_confined_command_finds_the_same() {
     use runward_model::{Network, Profile};
-    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let home =
+        tempfile::tempdir_in(runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"))).unwrap();
     fs::write(home.path().join(".bash_profile"), format!("{COUNT}f() {{ echo $X; }}; export X=1")).unwrap();
     let usual = runward_sandbox::Settings {
         profile: Profile::WorkspaceWrite,

@@ -36,7 +36,8 @@ pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let directory =
+            tempfile::tempdir_in(runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"))).unwrap();
         std::fs::create_dir_all(directory.path().join("work")).unwrap();
         std::fs::create_dir_all(directory.path().join("outside")).unwrap();
         std::fs::write(directory.path().join("outside/file"), "as it was\n").unwrap();
