@@ -47,7 +47,7 @@ fn schema() -> JsonObject {
         "properties": {
             "stdout": { "type": "string" },
             "stderr": { "type": "string" },
-            "exitCode": { "type": ["integer", "null"] },
+            "exitCode": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
         },
     })
 }
