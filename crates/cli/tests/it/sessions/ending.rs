@@ -10,7 +10,8 @@ use runward_testkit::{Marker, eventually};
 fn a_trap_answers_an_interrupt_and_its_exit_code_is_told() {
     let mut client = client();
     for (tty, chars) in [(true, json!({ "chars": "\u{3}" })), (false, json!({ "signal": "INT" }))] {
-        let cmd = "trap 'echo caught; exit 42' INT; echo ready; for i in $(seq 600); do sleep 0.05; done";
+        // A shell that waits for a program in the foreground leaves an interrupt to that program if it ends just then.
+        let cmd = "trap 'echo caught; exit 42' INT; sleep 600 & echo ready; wait";
         let start = json!({ "cmd": cmd, "tty": tty, "yield_until": "ready" });
         let mut arguments = chars;
         arguments["session_id"] = json!(exec(&mut client, start).session());
