@@ -176,19 +176,19 @@ mod tests {
         Fence {
             tier: Tier::Full,
             network: Network::Off,
-            writable: vec![text("/work")],
-            protected: vec![text("/work/.git/hooks"), text("/work/.vscode")],
+            writable: vec![text("/site")],
+            protected: vec![text("/site/.git/hooks"), text("/site/.vscode")],
             hidden: vec![text("/home/ada/.ssh")],
             shown: Vec::new(),
             temporary: None,
             keep: Duration::ZERO,
-            directory: text("/work"),
+            directory: text("/site"),
             placeholders: Vec::new(),
         }
     }
 
     fn told(complaint: &str) -> String {
-        fence().denied(Path::new("/work"), complaint).unwrap_or_default()
+        fence().denied(Path::new("/site"), complaint).unwrap_or_default()
     }
 
     #[test]
@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn what_is_protected_or_hidden_is_told_apart() {
         let hook = told("bash: .git/hooks/pre-commit: Read-only file system");
-        assert!(hook.contains("/work/.git/hooks/pre-commit is protected"), "{hook}");
+        assert!(hook.contains("/site/.git/hooks/pre-commit is protected"), "{hook}");
         let missing = told("mkdir: cannot create directory ‘.vscode’: File exists");
-        assert!(missing.contains("/work/.vscode is protected"), "{missing}");
+        assert!(missing.contains("/site/.vscode is protected"), "{missing}");
         let key = told("cat: /home/ada/.ssh/id: Permission denied");
         assert!(key.contains("sandbox.deny_read"), "{key}");
     }
@@ -223,13 +223,13 @@ mod tests {
         let told = told("curl: (6) Could not resolve host: example.com");
         assert!(told.contains("example.com cannot be reached") && told.contains("sandbox.network"), "{told}");
         let on = Fence { network: Network::On, ..fence() };
-        assert_eq!(on.denied(Path::new("/work"), "Could not resolve host: example.com"), None);
+        assert_eq!(on.denied(Path::new("/site"), "Could not resolve host: example.com"), None);
     }
 
     #[test]
     fn what_the_fence_allows_is_not_its_doing() {
         for complaint in [
-            "touch: cannot touch '/work/x': Permission denied",
+            "touch: cannot touch '/site/x': Permission denied",
             "cat: /etc/shadow: Permission denied",
             "mkdir: cannot create directory ‘build’: File exists",
             "cat: /etc/nowhere: No such file or directory",

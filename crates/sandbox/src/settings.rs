@@ -253,13 +253,13 @@ mod tests {
 
     #[test]
     fn a_workspace_is_writable_but_for_what_runs_code() {
-        let found = confined(&settings(), Profile::WorkspaceWrite, "/work");
-        assert_eq!(found.writable, [c"/work".to_owned()]);
-        assert!(found.protected.contains(&c"/work/.git/hooks".to_owned()));
-        assert_eq!(confined(&settings(), Profile::ReadOnly, "/work").writable, Vec::<CString>::new());
-        let named = Settings { writable_roots: vec!["/work/.vscode".into()], ..settings() };
-        let found = confined(&named, Profile::WorkspaceWrite, "/work");
-        assert!(!found.protected.contains(&c"/work/.vscode".to_owned()));
+        let found = confined(&settings(), Profile::WorkspaceWrite, "/site");
+        assert_eq!(found.writable, [c"/site".to_owned()]);
+        assert!(found.protected.contains(&c"/site/.git/hooks".to_owned()));
+        assert_eq!(confined(&settings(), Profile::ReadOnly, "/site").writable, Vec::<CString>::new());
+        let named = Settings { writable_roots: vec!["/site/.vscode".into()], ..settings() };
+        let found = confined(&named, Profile::WorkspaceWrite, "/site");
+        assert!(!found.protected.contains(&c"/site/.vscode".to_owned()));
     }
 
     #[test]
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn what_cannot_be_kept_is_refused_or_marked() {
         let ask = |settings: &Settings, tier| {
-            settings.confine(Profile::WorkspaceWrite, Network::Off, scene("/work"), &host(tier))
+            settings.confine(Profile::WorkspaceWrite, Network::Off, scene("/site"), &host(tier))
         };
         let refused = ask(&settings(), Tier::Landlock).unwrap_err().to_string();
         assert!(
