@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use runward_model::wire::{Launch, Report, Step};
 use runward_model::{SessionId, Signal};
-use rustix::event::PollFd;
 
 use crate::channel::Channel;
 use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
@@ -147,10 +146,6 @@ impl Hold for Keeper {
             }
             self.hunt_on(channel);
         }
-    }
-
-    fn watched(&self) -> Vec<PollFd<'_>> {
-        Vec::new()
     }
 
     fn is_closing(&self) -> bool {

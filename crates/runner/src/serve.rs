@@ -52,7 +52,9 @@ pub(crate) trait Hold {
         Ok(None)
     }
     /// What else the loop should wake for.
-    fn watched(&self) -> Vec<PollFd<'_>>;
+    fn watched(&self) -> Vec<PollFd<'_>> {
+        Vec::new()
+    }
     /// Whether something is being ended right now.
     fn is_closing(&self) -> bool;
     /// Whether there is nothing more to do, ever.

@@ -187,10 +187,6 @@ impl Hold for Inmate {
         self.finished = true;
     }
 
-    fn watched(&self) -> Vec<PollFd<'_>> {
-        Vec::new()
-    }
-
     fn is_closing(&self) -> bool {
         self.closing.is_some()
     }

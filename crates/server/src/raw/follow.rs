@@ -49,15 +49,6 @@ pub(super) async fn follow(
             return refuse(StatusCode::CONFLICT, "taken", what);
         }
     };
-    let presence = Presence {
-        reader: attended.read(),
-        id,
-        leash,
-        session: session.watch(),
-        tap: tap.clone(),
-        attended,
-        attendance: raw.0.attendance.clone(),
-        open: raw.0.open.clone(),
-    };
+    let presence = Presence::begin(&raw, &session, &tap, attended, leash);
     Reading::new(&raw, session, &tap, from, presence).into_response()
 }

@@ -39,16 +39,7 @@ impl Raw {
         };
         let (id, tap) = (name(&session), session.log().tap(keeping, frame::output));
         let attended = self.0.attendance.begin(&id, patience);
-        let presence = Presence {
-            reader: attended.read(),
-            id,
-            leash,
-            session: session.watch(),
-            tap: tap.clone(),
-            attended,
-            attendance: self.0.attendance.clone(),
-            open: self.0.open.clone(),
-        };
+        let presence = Presence::begin(self, &session, &tap, attended, leash);
         // Whoever reads holds the leash: dropping the answer is the client going away.
         session.loosen();
         if leash == Leash::Detached {

@@ -84,16 +84,16 @@ pub(super) fn name(session: &Session) -> OutputId {
 
 /// That somebody reads a session. What becomes of the session without it depends on what its client asked for.
 pub(super) struct Presence {
-    pub(super) id: OutputId,
-    pub(super) leash: Leash,
+    id: OutputId,
+    leash: Leash,
     /// The session without its leash.
-    pub(super) session: Session,
-    pub(super) tap: Arc<Tap>,
-    pub(super) attended: Arc<Attended>,
-    pub(super) attendance: Arc<Attendance>,
-    pub(super) open: Open,
+    session: Session,
+    tap: Arc<Tap>,
+    attended: Arc<Attended>,
+    attendance: Arc<Attendance>,
+    open: Open,
     /// Which reader this is.
-    pub(super) reader: u64,
+    reader: u64,
 }
 
 impl Drop for Presence {
@@ -107,6 +107,26 @@ impl Drop for Presence {
 }
 
 impl Presence {
+    /// Somebody begins to read.
+    pub(super) fn begin(
+        raw: &Raw,
+        session: &Session,
+        tap: &Arc<Tap>,
+        attended: Arc<Attended>,
+        leash: Leash,
+    ) -> Self {
+        Presence {
+            reader: attended.read(),
+            id: name(session),
+            leash,
+            session: session.watch(),
+            tap: tap.clone(),
+            attended,
+            attendance: raw.0.attendance.clone(),
+            open: raw.0.open.clone(),
+        }
+    }
+
     fn give_up(&self) {
         self.attendance.end(&self.id);
         self.tap.abandon();
