@@ -47,11 +47,14 @@ pub struct Summary {
 impl Engine {
     /// Takes a request down the whole path and keeps the session. It is in the table before this returns, so that
     /// a caller that goes away finds it again.
-    pub async fn keep(&self, request: Request, conversation: &Conversation) -> Result<Kept, Refusal> {
+    pub async fn keep(&self, request: Request, conversation: &Conversation) -> Result<Session, Refusal> {
         let principal = request.caller.principal.clone();
         let mut session = self.start_in(request, &self.0.kept_room, conversation).await?;
-        session.loosen();
-        Ok(self.adopt(&principal, &session))
+        if session.is_held() {
+            session.loosen();
+        }
+        self.adopt(&principal, &session);
+        Ok(session)
     }
 
     /// A kept session of this principal. A command that went on without its caller becomes one.

@@ -143,6 +143,6 @@ async fn start(
 ) -> Result<Session, Refusal> {
     match holding {
         Holding::Call => engine.start_asking(request, conversation).await,
-        Holding::Table => engine.keep(request, conversation).await.map(|kept| kept.session().watch()),
+        Holding::Table => engine.keep(request, conversation).await,
     }
 }

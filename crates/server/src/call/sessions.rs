@@ -7,7 +7,7 @@ use runward_model::{Principal, SessionId, Signal};
 
 use super::asking::{Asker, Begun, Holding};
 use super::teller::Teller;
-use super::{Watcher, begin, gone};
+use super::{ATTACHED, Watcher, begin, gone};
 use crate::clean::complete;
 use crate::tools::{
     Attention, Look, Opening, Portion, Refused, Reply, Telling, Touch, chunk, looked, refuse,
@@ -31,7 +31,10 @@ pub(super) async fn open(engine: &Engine, opening: Opening, asker: Asker, watche
         Begun::Reply(reply) => reply,
         Begun::Refused(refusal) => refuse(&Refused { command: &command, refusal: &refusal }),
         Begun::Started(session) => match engine.kept(&principal, session.id()) {
-            Ok(kept) => attend_to(engine, &principal, &kept, &wait, portion, watcher).await,
+            Ok(kept) => {
+                let reply = attend_to(engine, &principal, &kept, &wait, portion, watcher).await;
+                if session.is_attached() { reply.and(ATTACHED) } else { reply }
+            }
             Err(none) => Reply::failed(format!("session {}: {none}", session.id())),
         },
     }

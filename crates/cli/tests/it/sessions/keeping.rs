@@ -189,11 +189,11 @@ fn a_retry_with_the_same_key_comes_back_to_the_same_session() {
     let mut client = client();
     let start = json!({ "cmd": "echo once; sleep 600", "request_key": "k", "yield_until": "once", "yield_time_ms": 20000 });
     let first = exec(&mut client, start.clone()).session();
-    assert_eq!(
-        exec(&mut client, json!({ "yield_time_ms": 250, "cmd": start["cmd"], "request_key": "k" })).session(),
-        first
-    );
+    let again = json!({ "yield_time_ms": 250, "cmd": start["cmd"], "request_key": "k" });
+    assert_eq!(exec(&mut client, again.clone()).session(), first);
     assert_eq!(sessions(&mut client).len(), 1);
+    let third = exec(&mut client, again);
+    assert!(third.0["content"].to_string().contains("attached: true"), "{third:?}");
 }
 
 #[test]
