@@ -74,6 +74,7 @@ pub(crate) enum Kind {
 pub(crate) fn check(params: &[Param], mut arguments: JsonObject) -> Result<Given, String> {
     if let Some(unknown) = arguments.keys().find(|key| params.iter().all(|param| param.name != *key)) {
         let names = params.iter().map(|param| param.name).collect::<Vec<_>>().join(", ");
+        let names = if names.is_empty() { "no arguments" } else { &names };
         return Err(format!("unknown argument {unknown:?}; this tool takes {names}"));
     }
     let mut given = Given::default();
@@ -152,6 +153,15 @@ mod tests {
     fn refusal(arguments: Value) -> String {
         let Value::Object(arguments) = arguments else { panic!("not an object") };
         check(&PARAMS, arguments).expect_err("should be refused")
+    }
+
+    #[test]
+    fn a_tool_without_parameters_says_so() {
+        let arguments = rmcp::object!({ "x": 1 });
+        assert_eq!(
+            check(&[], arguments).unwrap_err(),
+            "unknown argument \"x\"; this tool takes no arguments"
+        );
     }
 
     #[test]
