@@ -3,7 +3,8 @@
 //! A protected path that does not exist could be made by a command. A mount needs something to stand on, so an empty
 //! directory is made in its place for as long as a command may run, covered in every sandbox, and removed afterwards.
 //! Git does not see empty directories. Several servers may share one: each holds a lock on it, and the last to let
-//! go removes it. Its time of change marks it, so that one that a crash left behind is known for what it is.
+//! go removes it. Its mode marks it from its first moment on, so that nobody takes it for something that is there, not
+//! even when a crash left it behind.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -11,15 +12,23 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use runward_model::Fence;
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
 
 use crate::enclosure::root_of;
 use crate::mounts;
 
-/// An odd moment in 2013.
-const MARK: i64 = 0x5255_4E57;
+/// How often a placeholder is tried to be had while another server removes its own, which takes a moment.
+const TRIES: usize = 200;
+
+/// How long such a moment is.
+const SOON: Duration = Duration::from_micros(500);
+
+/// No directory that anybody keeps something in has this mode: its owner may look into it, and it is sticky.
+const MARK: Mode = Mode::SVTX.union(Mode::RUSR).union(Mode::XUSR);
 
 /// The placeholders of this process, and how many sandboxes need each.
 #[derive(Debug, Default)]
@@ -32,7 +41,7 @@ impl Placeholders {
     pub fn place(&mut self, fence: &Fence) -> io::Result<Vec<CString>> {
         let mut places: Vec<PathBuf> = Vec::new();
         for path in fence.protected.iter().map(|path| mounts::path(path)) {
-            let missing = root_of(path, fence).and_then(|root| self.first_missing(root, path));
+            let missing = root_of(path, fence).and_then(|root| first_missing(root, path));
             if let Some(place) = missing
                 && !places.contains(&place)
                 && self.hold(&place)?
@@ -59,20 +68,6 @@ impl Placeholders {
         }
     }
 
-    fn first_missing(&self, root: &Path, path: &Path) -> Option<PathBuf> {
-        let mut place = root.to_owned();
-        for part in path.strip_prefix(root).ok()? {
-            place.push(part);
-            match rustix::fs::lstat(&place) {
-                Err(rustix::io::Errno::NOENT) => return Some(place),
-                Ok(found) if found.st_mtime == MARK || self.held.contains_key(&place) => return Some(place),
-                Ok(_) => {}
-                Err(_) => return None,
-            }
-        }
-        None
-    }
-
     /// Whether there is a placeholder now. There is none where nobody can make anything.
     fn hold(&mut self, place: &Path) -> io::Result<bool> {
         if let Some((directory, count)) = self.held.get_mut(place)
@@ -81,24 +76,19 @@ impl Placeholders {
             *count += 1;
             return Ok(true);
         }
-        match rustix::fs::mkdir(place, Mode::RUSR | Mode::XUSR) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-            Err(rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS | rustix::io::Errno::PERM) => {
-                return Ok(false);
+        for _ in 0..TRIES {
+            match rustix::fs::mkdir(place, MARK) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(Errno::ACCESS | Errno::ROFS | Errno::PERM) => return Ok(false),
+                Err(error) => return Err(error.into()),
             }
-            Err(error) => return Err(error.into()),
+            if let Some(directory) = locked(place)? {
+                self.held.insert(place.to_owned(), (directory, 1));
+                return Ok(true);
+            }
+            std::thread::sleep(SOON);
         }
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(place, flags, Mode::empty())?;
-        rustix::fs::flock(&directory, FlockOperation::NonBlockingLockShared)?;
-        if !is_same(&directory, place) {
-            return Err(io::ErrorKind::ResourceBusy.into());
-        }
-        let then = Timespec { tv_sec: MARK, tv_nsec: 0 };
-        let times = Timestamps { last_access: then, last_modification: then };
-        rustix::fs::utimensat(CWD, place, &times, AtFlags::SYMLINK_NOFOLLOW)?;
-        self.held.insert(place.to_owned(), (directory, 1));
-        Ok(true)
+        Err(io::ErrorKind::ResourceBusy.into())
     }
 }
 
@@ -111,10 +101,45 @@ impl Drop for Placeholders {
     }
 }
 
+/// Where the way to a path ends; nothing but a placeholder is nothing.
+fn first_missing(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut place = root.to_owned();
+    for part in path.strip_prefix(root).ok()? {
+        place.push(part);
+        match rustix::fs::lstat(&place) {
+            Err(Errno::NOENT) => return Some(place),
+            Ok(found) if is_marked(&found) => return Some(place),
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// A placeholder that nobody removes from now on; `None` while somebody else is removing it.
+fn locked(place: &Path) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = match rustix::fs::open(place, flags, Mode::empty()) {
+        Ok(directory) => directory,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    match rustix::fs::flock(&directory, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(is_same(&directory, place).then_some(directory)),
+        Err(Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What is at a path: device and file number, or nothing but a placeholder.
 pub fn identity(path: &CStr) -> Option<(u64, u64)> {
     let found = rustix::fs::lstat(path).ok()?;
-    (found.st_mtime != MARK).then_some((found.st_dev, found.st_ino))
+    (!is_marked(&found)).then_some((found.st_dev, found.st_ino))
+}
+
+fn is_marked(found: &Stat) -> bool {
+    let directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+    directory && Mode::from_raw_mode(found.st_mode) == MARK
 }
 
 /// Whether `place` still is what is open.
@@ -128,7 +153,6 @@ mod tests {
     use super::*;
     use runward_model::{Network, Tier};
     use std::fs;
-    use std::time::Duration;
 
     fn fence(root: &Path, protected: &[&str]) -> Fence {
         let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap();
@@ -180,6 +204,26 @@ mod tests {
         one.remove(&again);
         assert_eq!(names(root.path()), [".vscode"], "another server still needs it");
         two.remove(&second);
+        assert_eq!(names(root.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn servers_that_come_and_go_at_once_do_not_disturb_each_other() {
+        let root = tempfile::tempdir().unwrap();
+        let fence = fence(root.path(), &[".vscode", ".git/hooks"]);
+        let come_and_go = || {
+            for _ in 0..200 {
+                let mut own = Placeholders::default();
+                let places = own.place(&fence).unwrap();
+                assert_eq!(places.len(), 2);
+                own.remove(&places);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(come_and_go);
+            }
+        });
         assert_eq!(names(root.path()), Vec::<String>::new());
     }
 
