@@ -90,7 +90,7 @@ fn outputs_come_in_arrival_order_and_apart_when_asked_for() {
 
 #[test]
 fn each_output_says_how_much_of_it_is_missing() {
-    let cmd = "seq 100000; seq 100000 >&2; echo END";
+    let cmd = "seq 100000; seq 100000 >&2; sleep 0.3; echo END";
     let arguments = json!({ "cmd": cmd, "separate_streams": true, "max_output_tokens": 200 });
     let reply = exec(&mut client(), arguments);
     for stream in ["stdout", "stderr"] {
