@@ -49,8 +49,8 @@ pub use error::Error;
 pub use file::{Durability, default_path};
 pub use query::{Call, Calls, Filter, Order};
 pub use record::{
-    Answered, Asked, Client, Closed, Closing, Command, Ended, Entry, Judged, Output, Record, Ruling, Started,
-    Typed,
+    Answered, Asked, Client, Closed, Closing, Command, Ended, Entry, Judged, Output, Reached, Record, Ruling,
+    Started, Typed,
 };
 pub use server::Server;
 pub use time::{BadTime, Time};

@@ -111,7 +111,11 @@ impl Trail {
         let (mut asked, mut answered, mut started, mut closed) = (None, None, None, None);
         for stored in self.show(&judged.call)? {
             match stored.record()?.entry {
-                Entry::Judged(_) | Entry::Typed(_) => {}
+                Entry::Judged(_)
+                | Entry::Typed(_)
+                | Entry::Reached(_)
+                | Entry::Asked(Asked { host: Some(_), .. })
+                | Entry::Answered(Answered { host: Some(_), .. }) => {}
                 Entry::Asked(entry) => asked = Some(entry),
                 Entry::Answered(entry) => answered = Some(entry),
                 Entry::Started(entry) => started = Some(entry),

@@ -3,6 +3,7 @@
 mod asked;
 mod closed;
 mod judged;
+mod reached;
 
 use runward_model::{Enforced, SessionId};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::{CallId, Server, Time};
 pub use asked::{Answered, Asked, Typed};
 pub use closed::{Closed, Closing, Ended, Output};
 pub use judged::{Client, Command, Judged, Ruling};
+pub use reached::Reached;
 
 /// One record: when, by which server, what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +28,8 @@ pub struct Record {
     pub entry: Entry,
 }
 
-/// What a record says. A call has one `judged`, at most one `asked`, `answered` and `started`, any number of `typed`, and
-/// one `closed`.
+/// What a record says. A call has one `judged`, at most one `started`, and one `closed`; `asked` and `answered` come before
+/// it starts, and again for hosts that a person is asked about, and there may be any number of `reached` and `typed`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "lowercase")]
 pub enum Entry {
@@ -41,6 +43,8 @@ pub enum Entry {
     Started(Started),
     /// Something was typed into it, where that is recorded.
     Typed(Typed),
+    /// It wanted to reach a host.
+    Reached(Reached),
     /// The call is over.
     Closed(Closed),
 }
@@ -54,6 +58,7 @@ impl Entry {
             Entry::Answered(answered) => &answered.call,
             Entry::Started(started) => &started.call,
             Entry::Typed(typed) => &typed.call,
+            Entry::Reached(reached) => &reached.call,
             Entry::Closed(closed) => &closed.call,
         }
     }
@@ -109,6 +114,12 @@ impl From<Answered> for Entry {
 impl From<Typed> for Entry {
     fn from(typed: Typed) -> Self {
         Entry::Typed(typed)
+    }
+}
+
+impl From<Reached> for Entry {
+    fn from(reached: Reached) -> Self {
+        Entry::Reached(reached)
     }
 }
 

@@ -197,9 +197,11 @@ impl Chain<'_> {
     fn follow_up(&self, entry: &Entry) -> Result<(), Error> {
         let open = match entry {
             Entry::Judged(_) => self.mark_open(entry.call()),
-            Entry::Asked(_) | Entry::Answered(_) | Entry::Started(_) | Entry::Typed(_) => {
-                self.is_open(entry.call())
-            }
+            Entry::Asked(_)
+            | Entry::Answered(_)
+            | Entry::Started(_)
+            | Entry::Typed(_)
+            | Entry::Reached(_) => self.is_open(entry.call()),
             Entry::Closed(_) => self.mark_closed(entry.call()),
         };
         if open.map_err(|source| self.failed(source))? {

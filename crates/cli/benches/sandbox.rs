@@ -97,7 +97,6 @@ async fn measure() {
 fn fence(cwd: &Path, abilities: &Abilities, tier: Tier, keep: Duration) -> Fence {
     let settings = Settings {
         profile: Profile::WorkspaceWrite,
-        network: Network::Off,
         writable_roots: Vec::new(),
         deny_read: std::env::home_dir().map(|home| home.join(".ssh")).into_iter().collect(),
         fallback: Fallback::Warn,

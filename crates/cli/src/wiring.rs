@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
-use runward_engine::{ApprovalSettings, Engine, LoginSettings, OutputSettings, Sandboxing};
+use runward_engine::{ApprovalSettings, AtDoor, Engine, LoginSettings, OutputSettings, Sandboxing};
 use runward_model::{Profile, Tier};
-use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, Rego, SearchPath, Watch};
+use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RawSettings, Token};
@@ -100,20 +100,28 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let told = config.sandbox.clone();
     let usual = runward_sandbox::Settings {
         profile: told.profile,
-        network: told.network,
         writable_roots: told.writable_roots,
         deny_read: told.deny_read.into_iter().chain(own_places(config)).collect(),
         fallback: told.fallback,
         keep: told.keep,
         home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
     };
-    let networks = vec![("run_network_tool", told.network_tool), ("raw", told.raw)];
-    Sandboxing { usual, networks }
+    let networks = [("run_network_tool", told.network_tool), ("raw", told.raw)];
+    let networks =
+        networks.map(|(door, reach)| AtDoor { door: door.into(), profile: None, reach: Some(reach) });
+    let narrower = told.doors.into_iter();
+    let narrower = narrower.map(|(door, profile)| AtDoor { door, profile: Some(profile), reach: None });
+    Sandboxing { usual, reach: told.network, doors: networks.into_iter().chain(narrower).collect() }
 }
 
 /// What is not used is not tried either: that takes some milliseconds.
 fn tier(config: &Config) -> Tier {
-    if config.sandbox.profile == Profile::FullAccess { Tier::None } else { Tier::Full }
+    let is_open = |profile: Profile| profile == Profile::FullAccess;
+    let by_rule = config.rules.rules.prefixes.iter().filter_map(PrefixRule::profile);
+    let narrower = config.sandbox.doors.iter().map(|(_, profile)| *profile).chain(by_rule);
+    let mut wanted = std::iter::once(config.sandbox.profile).chain(narrower);
+    // What rules in Rego will want is not known before they are asked.
+    if config.policy.directory.is_none() && wanted.all(is_open) { Tier::None } else { Tier::Full }
 }
 
 /// Where this program keeps what commands may not see.

@@ -50,6 +50,8 @@ pub struct Exit {
     pub stopped: Option<String>,
     /// The same in a sentence.
     pub message: Option<String>,
+    /// What the sandbox kept it from, or cannot keep, where there is something to say.
+    pub sandbox: Option<String>,
 }
 
 /// A line as it is read; its long part is not copied.
@@ -67,6 +69,7 @@ struct Line<'a> {
     signal: Option<String>,
     stopped: Option<String>,
     message: Option<String>,
+    sandbox: Option<String>,
     stream: Option<Stream>,
     bytes: Option<u64>,
 }
@@ -94,6 +97,7 @@ pub(crate) fn read<'a>(line: &[u8], data: &'a mut Vec<u8>) -> Result<(u64, Event
             signal: line.signal.as_deref().and_then(signal),
             stopped: line.stopped,
             message: line.message,
+            sandbox: line.sandbox,
         }),
         "error" => Event::Error(line.message.ok_or(lacks("message"))?),
         _ => Event::Other,

@@ -5,22 +5,55 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use runward_model::{Abilities, Confinement, Door, Enforced, Fence, Network, Profile, Refusal, Tier};
 use runward_process::Spawner;
+use runward_proxy::{Hosts, Reach};
 use runward_sandbox::{Scene, Settings};
 
 /// Directories of a confined command's own, where it has namespaces.
 const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// How commands are confined, and by which doors some have another network.
+/// Variables by which programs find a proxy that speaks HTTP.
+const HTTP_PROXY: [&str; 4] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
+
+/// And one that speaks SOCKS.
+const ALL_PROXY: [&str; 2] = ["all_proxy", "ALL_PROXY"];
+
+/// And what they reach without any.
+const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// How commands are confined, and what differs at certain doors.
 #[derive(Clone, Debug)]
 pub struct Sandboxing {
     /// What holds for every door.
     pub usual: Settings,
-    /// The network of certain doors, by name.
-    pub networks: Vec<(&'static str, Network)>,
+    /// What of the network commands can reach.
+    pub reach: Reach,
+    /// What differs.
+    pub doors: Vec<AtDoor>,
+}
+
+/// What differs for commands of one door.
+#[derive(Clone, Debug)]
+pub struct AtDoor {
+    /// Which door.
+    pub door: String,
+    /// A narrower profile; a wider one changes nothing.
+    pub profile: Option<Profile>,
+    /// What they can reach.
+    pub reach: Option<Reach>,
+}
+
+/// How tightly a command is to be held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hold {
+    pub(crate) door: Door,
+    pub(crate) confinement: Confinement,
+    /// A narrower profile that rules want for it.
+    pub(crate) profile: Option<Profile>,
 }
 
 impl Sandboxing {
@@ -28,26 +61,30 @@ impl Sandboxing {
     pub fn none() -> Self {
         let usual = Settings {
             profile: Profile::FullAccess,
-            network: Network::On,
             writable_roots: Vec::new(),
             deny_read: Vec::new(),
             fallback: runward_sandbox::Fallback::Refuse,
             keep: std::time::Duration::ZERO,
             home: None,
         };
-        Sandboxing { usual, networks: Vec::new() }
+        Sandboxing { usual, reach: Reach::On, doors: Vec::new() }
     }
 
-    fn profile(&self, confinement: Confinement) -> Profile {
-        match confinement {
-            Confinement::Usual => self.usual.profile,
+    /// The narrowest of all that is wanted. Only a person's word makes it wider.
+    fn profile(&self, hold: Hold) -> Profile {
+        let at_door = self.at(hold.door).filter_map(|own| own.profile);
+        match hold.confinement {
+            Confinement::Usual => at_door.chain(hold.profile).fold(self.usual.profile, Profile::min),
             Confinement::Escalated => Profile::FullAccess,
         }
     }
 
-    fn network(&self, door: Door) -> Network {
-        let own = self.networks.iter().find(|(name, _)| *name == door.0);
-        own.map_or(self.usual.network, |(_, network)| *network)
+    fn reach(&self, door: Door) -> &Reach {
+        self.at(door).find_map(|own| own.reach.as_ref()).unwrap_or(&self.reach)
+    }
+
+    fn at(&self, door: Door) -> impl Iterator<Item = &AtDoor> {
+        self.doors.iter().filter(move |own| own.door == door.0)
     }
 }
 
@@ -57,28 +94,29 @@ pub(crate) struct Confined {
     pub(crate) fence: Option<Fence>,
     pub(crate) enforced: Enforced,
     pub(crate) temporary: Option<TemporaryDirectory>,
+    /// The hosts that it may reach, where there are lists of them.
+    pub(crate) hosts: Option<Arc<Hosts>>,
 }
 
-/// Confines what a door asked for. Only a person's word makes the profile wider.
+/// Confines what a door asked for.
 pub(crate) async fn confine(
     sandboxing: &Sandboxing,
     spawner: &Spawner,
-    door: Door,
-    confinement: Confinement,
+    hold: Hold,
     scene: Scene<'_>,
 ) -> Result<Confined, Refusal> {
-    let profile = sandboxing.profile(confinement);
+    let profile = sandboxing.profile(hold);
     if profile == Profile::FullAccess {
         return Ok(Confined::default());
     }
     let failed = |reason: String| Refusal::StartFailed { program: scene.program.to_owned(), reason };
     let abilities = spawner.abilities().await.map_err(|error| failed(error.to_string()))?;
-    let network = sandboxing.network(door);
+    let reach = sandboxing.reach(hold.door);
     let (fence, enforced) = sandboxing
         .usual
-        .confine(profile, network, scene, &abilities)
+        .confine(profile, reach.network(), scene, &abilities)
         .map_err(|error| Refusal::Unconfinable(error.to_string()))?;
-    let mut confined = Confined { fence, enforced, temporary: None };
+    let mut confined = Confined { fence, enforced, temporary: None, hosts: reach.hosts().cloned() };
     if let Some(fence) = confined.fence.as_mut().filter(|fence| fence.tier == Tier::Landlock) {
         let temporary = TemporaryDirectory::make().map_err(|error| failed(error.to_string()))?;
         fence.temporary = CString::new(temporary.0.as_os_str().as_bytes()).ok();
@@ -90,18 +128,23 @@ pub(crate) async fn confine(
 /// The same for what the server does to files itself: it keeps to the profile whatever the host can enforce.
 pub(crate) fn confine_own(
     sandboxing: &Sandboxing,
-    confinement: Confinement,
+    hold: Hold,
     scene: Scene<'_>,
 ) -> Result<Confined, Refusal> {
     let itself = Abilities { tier: Tier::Full, ..Abilities::default() };
-    let confined = sandboxing.usual.confine(sandboxing.profile(confinement), Network::Off, scene, &itself);
+    let confined = sandboxing.usual.confine(sandboxing.profile(hold), Network::Off, scene, &itself);
     let (fence, enforced) = confined.map_err(|error| Refusal::Unconfinable(error.to_string()))?;
-    Ok(Confined { fence, enforced, temporary: None })
+    Ok(Confined { fence, enforced, ..Confined::default() })
 }
 
 impl Confined {
-    /// Tells the command where its temporary files belong.
+    /// Tells the command where its temporary files belong, and where its proxy is.
     pub(crate) fn adjust(&self, env: &mut Vec<(OsString, OsString)>) {
+        if let Some(hosts) = &self.hosts {
+            let proxies = [&HTTP_PROXY[..], &ALL_PROXY, &NO_PROXY].concat();
+            env.retain(|(name, _)| !proxies.iter().any(|known| name == *known));
+            env.extend(proxy_variables(hosts));
+        }
         let Some(fence) = &self.fence else { return };
         let writable = |path: &Path| {
             let roots = fence.writable.iter().map(|root| Path::new(OsStr::from_bytes(root.to_bytes())));
@@ -114,6 +157,20 @@ impl Confined {
             env.push(("TMPDIR".into(), own.into()));
         }
     }
+}
+
+/// What tells programs of the proxy. Their own loopback they reach without it, unless the host's is meant by that.
+fn proxy_variables(hosts: &Hosts) -> Vec<(OsString, OsString)> {
+    let port = Network::PROXY_PORT;
+    let own = if hosts.names_loopback() { "" } else { "localhost,127.0.0.1,::1" };
+    let named = |names: &[&'static str], value: String| {
+        names.iter().map(|name| (OsString::from(name), OsString::from(&value))).collect::<Vec<_>>()
+    };
+    let http = named(&HTTP_PROXY, format!("http://127.0.0.1:{port}"));
+    let socks = named(&ALL_PROXY, format!("socks5h://127.0.0.1:{port}"));
+    // Node looks at the others only when it is told to.
+    let node = named(&["NODE_USE_ENV_PROXY"], "1".into());
+    [http, socks, named(&NO_PROXY, own.into()), node].concat()
 }
 
 /// A directory for one command's temporary files; gone when dropped.

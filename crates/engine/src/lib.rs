@@ -17,6 +17,7 @@ mod keys;
 mod lifecycle;
 mod log;
 mod login;
+mod network;
 mod output;
 mod outputs;
 mod patching;
@@ -24,6 +25,7 @@ mod plan;
 mod record;
 mod resolve;
 mod screen;
+mod scribe;
 mod session;
 mod settings;
 mod shell;
@@ -45,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
-pub use confine::Sandboxing;
+pub use confine::{AtDoor, Sandboxing};
 pub use inspect::Inspected;
 pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use lifecycle::Background;
@@ -224,7 +226,7 @@ impl Engine {
             None => shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?,
         };
         open.given(&plan).await?;
-        plan.spawn(self, open, room).await
+        plan.spawn(self, open, room, conversation).await
     }
 
     fn refuse(&self, request: &Request, refusal: Refusal) -> Refusal {

@@ -146,7 +146,7 @@ impl EventLog {
     pub fn append(&self, stream: Stream, bytes: &[u8]) {
         let mut lanes = self.lock();
         if lanes.passes {
-            lanes.lane(stream).pass(bytes.len());
+            lanes.lane(stream).pass(bytes);
         } else {
             lanes.keep(stream, bytes);
         }
@@ -288,6 +288,11 @@ impl EventLog {
             }
             _ => lanes.lane(stream).captured(),
         }
+    }
+
+    /// The end of one output, even where a reader gets all of it.
+    pub fn last(&self, stream: Stream, most: usize) -> Vec<u8> {
+        self.lock().lane(stream).last(most)
     }
 
     /// How many bytes an output has printed, and how many of them are missing from what is captured.

@@ -187,5 +187,6 @@ fn outcome_of(applied: &Result<String, String>, started: Instant) -> Outcome {
         limit_hit: None,
         waiting_for_input: false,
         output_cut: false,
+        denied: None,
     }
 }

@@ -15,9 +15,10 @@ use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::approval::{Approvals, Approved, Case, Judge};
-use crate::confine::{self, Confined};
+use crate::approval::{AboutHosts, Approvals, Approved, Case, Conversation, Judge};
+use crate::confine::{self, Confined, Hold};
 use crate::login::Snapshot;
+use crate::network::{self, Reaching, Unreached};
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};
 use crate::session::Session;
@@ -107,10 +108,11 @@ impl Plan {
         spawner: &Spawner,
     ) -> Result<Self, Box<Refused>> {
         let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
-        let door = self.request.caller.door;
+        let (door, profile) = (self.request.caller.door, self.verdict.profile());
+        let hold = Hold { door, confinement: self.confinement, profile };
         let confined = match &self.resolved.patch {
-            Some(_) => confine::confine_own(sandboxing, self.confinement, scene),
-            None => confine::confine(sandboxing, spawner, door, self.confinement, scene).await,
+            Some(_) => confine::confine_own(sandboxing, hold, scene),
+            None => confine::confine(sandboxing, spawner, hold, scene).await,
         };
         match confined {
             Ok(confined) => {
@@ -146,15 +148,25 @@ impl Plan {
         &self.resolved.cwd.path
     }
 
+    /// What it may reach, where there are lists of hosts, and whom to ask about others.
+    fn reaching(&self, conversation: &Conversation) -> Option<Reaching> {
+        let hosts = self.confined.hosts.clone()?;
+        let judged = |policy: &Policy| self.judged_by(policy);
+        let about = hosts.asks().then(|| AboutHosts::new(&self.case(&judged), conversation)).flatten();
+        Some(Reaching { hosts, about })
+    }
+
     /// Starts what was planned, and the task that supervises it.
     pub(crate) async fn spawn(
         self,
         engine: &Engine,
         mut open: OpenCall,
         room: OwnedSemaphorePermit,
+        conversation: &Conversation,
     ) -> Result<Session, Refusal> {
+        let reaching = self.reaching(conversation);
         let Plan { request, resolved, verdict, program, input, confinement, confined } = self;
-        let Confined { fence, enforced, temporary } = confined;
+        let Confined { fence, enforced, temporary, .. } = confined;
         let Resolved { argv, cwd, env, patch, held, .. } = resolved;
         let (command, directory) = (request.work.to_string(), cwd.path.clone());
         let shown = fence.clone().map(Box::new);
@@ -177,7 +189,7 @@ impl Plan {
             Ok(opened) => engine.0.spawner.spawn_opened(launch, opened, cwd.handle, stdio).await,
             Err(source) => Err(SpawnError::Step { step: Step::Exec, source }),
         };
-        let child = match started {
+        let mut child = match started {
             Ok(child) => child,
             Err(error) => {
                 let refusal = refusal(error, program, cwd.path);
@@ -190,8 +202,12 @@ impl Plan {
         if engine.0.settings.log_commands {
             record_start(&request.caller, &argv, &child, &engine.0.secrets(&request.env));
         }
-        let typist = if confinement == Confinement::Escalated { open.typist() } else { None };
-        let holdings = Holdings { open, room, input, temporary, typist };
+        let typist = (confinement == Confinement::Escalated).then(|| open.scribe());
+        let unreached = match (child.outlet.take(), reaching) {
+            (Some(outlet), Some(reaching)) => network::serve(engine, outlet, reaching, open.scribe()),
+            _ => Unreached::default(),
+        };
+        let holdings = Holdings { open, room, input, temporary, typist, unreached };
         Ok(Supervision::begin(engine, child, request, receipt, holdings))
     }
 }

@@ -6,23 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use runward_audit::redact::Secrets;
-use runward_audit::{Answered, Asked, CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail, Typed};
-use runward_model::{
-    Confinement, Enforced, Outcome, Profile, Question, Refusal, Request, Stdio, Stream, Verdict,
-};
+use runward_audit::{CallId, Closed, Entry, Judged, Output, Ruling, Started, Trail};
+use runward_model::{Confinement, Enforced, Outcome, Profile, Refusal, Request, Stdio, Stream, Verdict};
 use runward_process::Child;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::approval::Said;
 use crate::log::EventLog;
 use crate::plan::Plan;
+use crate::scribe::Scribe;
 
 /// Where calls are recorded, if they are. Every write is one of the engine's tasks, so a shutdown waits for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    trail: Option<Arc<Trail>>,
-    tasks: TaskTracker,
+    pub(crate) trail: Option<Arc<Trail>>,
+    pub(crate) tasks: TaskTracker,
 }
 
 /// A call that was opened and has to be closed.
@@ -32,14 +30,6 @@ pub(crate) struct OpenCall {
     /// Gone once it is closed.
     call: Option<CallId>,
     started: Option<LateStart>,
-    secrets: Secrets,
-}
-
-/// Records what is typed into one session.
-#[derive(Clone, Debug)]
-pub(crate) struct Typist {
-    recorder: Recorder,
-    call: CallId,
     secrets: Secrets,
 }
 
@@ -71,7 +61,7 @@ impl Recorder {
     }
 
     /// At once where that takes no time, else beside the runtime.
-    async fn write(&self, trail: Arc<Trail>, entries: Vec<Entry>) -> Result<(), String> {
+    pub(crate) async fn write(&self, trail: Arc<Trail>, entries: Vec<Entry>) -> Result<(), String> {
         let written = match trail.append_at_once(&entries) {
             Some(written) => written,
             None => match self.tasks.spawn_blocking(move || trail.append_all(entries)).await {
@@ -116,36 +106,18 @@ impl Recorder {
 }
 
 impl OpenCall {
-    /// A person is asked in these ways. What cannot be recorded is not asked.
-    pub(crate) async fn asked(&self, question: &Question, ways: Vec<String>) -> Result<(), Refusal> {
-        self.add(|call| Asked::new(call, question, ways).without(&self.secrets).into()).await
-    }
-
-    /// Somebody answered.
-    pub(crate) async fn answered(&self, said: &Said) -> Result<(), Refusal> {
-        let Said { answer, by } = said.clone();
-        self.add(|call| Answered { call, by, answer }.without(&self.secrets).into()).await
-    }
-
     /// What an escalated command is given to read counts as typed.
     pub(crate) async fn given(&self, plan: &Plan) -> Result<(), Refusal> {
-        match (plan.confinement(), &plan.request().stdio, self.typist()) {
-            (Confinement::Escalated, Stdio::Given(input), Some(typist)) => typist.record(input).await,
+        match (plan.confinement(), &plan.request().stdio) {
+            (Confinement::Escalated, Stdio::Given(input)) => self.scribe().typed(input).await,
             _ => Ok(()),
         }
     }
 
-    /// For a session whose input is recorded.
-    pub(crate) fn typist(&self) -> Option<Typist> {
-        let (recorder, secrets) = (self.recorder.clone(), self.secrets.clone());
-        self.call.clone().map(|call| Typist { recorder, call, secrets })
-    }
-
-    async fn add(&self, entry: impl FnOnce(CallId) -> Entry) -> Result<(), Refusal> {
-        let (Some(trail), Some(call)) = (self.recorder.trail.clone(), self.call.clone()) else {
-            return Ok(());
-        };
-        self.recorder.write(trail, vec![entry(call)]).await.map_err(Refusal::Unrecorded)
+    /// Records what happens meanwhile.
+    pub(crate) fn scribe(&self) -> Scribe {
+        let (recorder, call, secrets) = (self.recorder.clone(), self.call.clone(), self.secrets.clone());
+        Scribe { recorder, call, secrets, host: None }
     }
 
     /// Its first process runs.
@@ -193,20 +165,6 @@ impl OpenCall {
             entries.push(closed(call).into());
             self.recorder.tell(trail, entries).await;
         }
-    }
-}
-
-impl Typist {
-    /// Runs as one of the engine's tasks, so that a shutdown waits for it.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.recorder.tasks.spawn(task);
-    }
-
-    /// Something is about to be typed. What cannot be recorded is not typed.
-    pub(crate) async fn record(&self, typed: &[u8]) -> Result<(), Refusal> {
-        let Some(trail) = self.recorder.trail.clone() else { return Ok(()) };
-        let typed = Typed::new(self.call.clone(), typed).without(&self.secrets);
-        self.recorder.write(trail, vec![typed.into()]).await.map_err(Refusal::Unrecorded)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runward_model::wire::Report;
 use runward_model::{
-    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
+    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Stream, Tree, Usage,
 };
 use runward_process::{Child, Keyboard};
 use runward_spool::Record;
@@ -17,9 +17,11 @@ use tokio_util::sync::CancellationToken;
 use crate::confine::TemporaryDirectory;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::log::EventLog;
+use crate::network::Unreached;
 use crate::outputs::Outputs;
-use crate::record::{OpenCall, Typist};
+use crate::record::OpenCall;
 use crate::screen::Screen;
+use crate::scribe::Scribe;
 use crate::session::{Leash, Session};
 use crate::streams::{Source, Streams};
 use crate::typing::Typing;
@@ -35,6 +37,9 @@ const GIVE_UP: Duration = Duration::from_secs(3);
 
 /// How long the record of an ended session waits, so that its answer is not held up by it.
 const ANSWER_FIRST: Duration = Duration::from_millis(1);
+
+/// More of what was printed is not looked through for complaints.
+const LOOKED_AT: usize = 16 * 1024;
 
 /// A running session and everything that its task needs.
 pub(crate) struct Supervision {
@@ -63,7 +68,9 @@ pub(crate) struct Holdings {
     /// Where its temporary files are, if not in a namespace of its own.
     pub(crate) temporary: Option<TemporaryDirectory>,
     /// Who records what is typed into it, where that is recorded.
-    pub(crate) typist: Option<Typist>,
+    pub(crate) typist: Option<Scribe>,
+    /// The hosts that it was kept from.
+    pub(crate) unreached: Unreached,
 }
 
 /// What somebody wants of a session.
@@ -100,7 +107,7 @@ impl Supervision {
         mut child: Child,
         request: Request,
         mut receipt: Receipt,
-        Holdings { open, room, input, temporary, typist }: Holdings,
+        Holdings { open, room, input, temporary, typist, unreached }: Holdings,
     ) -> Session {
         let shared = &engine.0;
         let id = receipt.output.get_or_insert_with(Outputs::name).clone();
@@ -146,12 +153,13 @@ impl Supervision {
             _room: room,
         };
         let (aborts, on_failure) = (engine.0.clone(), request.workflow.on_failure);
-        let command = session.receipt.command.clone();
+        let receipt = session.receipt.clone();
         shared.sessions.spawn(async move {
-            let (outcome, left) = supervision.run().await;
+            let (mut outcome, left) = supervision.run().await;
             drop(temporary);
+            outcome.denied = denied(&receipt, &outcome, &log, &unreached);
             log.close();
-            workflow::after_end(on_failure, &aborts.settings.abort_file, &command, &outcome);
+            workflow::after_end(on_failure, &aborts.settings.abort_file, &receipt.command, &outcome);
             sender.send_replace(Some(outcome.clone()));
             closing.ended(&id);
             // The answer goes first; writing the record would hold it up.
@@ -262,12 +270,25 @@ impl Supervision {
             limit_hit: self.hit,
             waiting_for_input: self.waiting,
             output_cut: cut,
+            denied: None,
         };
         if self.logged {
             record_end(self.child.session, &outcome);
         }
         (outcome, kept.then_some(self.streams))
     }
+}
+
+/// What the sandbox kept a command from, as far as that is known: by its proxy, and by what it complained of.
+fn denied(receipt: &Receipt, outcome: &Outcome, log: &EventLog, unreached: &Unreached) -> Option<String> {
+    let fence = receipt.fence.as_deref()?;
+    let mut named = unreached.named();
+    if outcome.ending != Ending::Exited(0) {
+        let last = [Stream::Stderr, Stream::Stdout].map(|stream| log.last(stream, LOOKED_AT));
+        let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
+        named.extend(fence.denied(&receipt.cwd, &String::from_utf8_lossy(complaints)));
+    }
+    (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")))
 }
 
 fn record_end(session: SessionId, outcome: &Outcome) {
@@ -310,7 +331,7 @@ async fn time_is_up(deadline: Option<(Instant, Duration)>) -> Duration {
 fn input_ends(
     input: Option<Record>,
     stdio: &Stdio,
-    typist: Option<Typist>,
+    typist: Option<Scribe>,
 ) -> (Option<Typing>, Option<Source>) {
     match (input, stdio) {
         (Some(record), _) => (None, Some(Source::Record(record))),
@@ -369,5 +390,6 @@ pub(crate) fn lost() -> Outcome {
         limit_hit: None,
         waiting_for_input: false,
         output_cut: true,
+        denied: None,
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::record::Typist;
+use crate::scribe::Scribe;
 
 /// How many bytes may wait for a command to read them.
 const ROOM: usize = 1 << 20;
@@ -61,10 +61,10 @@ impl Typing {
     }
 
     /// The same where nothing reaches the command that was not recorded first. It ends with the session's own end.
-    pub(crate) fn recorded_by(self, typist: Typist) -> Self {
+    pub(crate) fn recorded_by(self, scribe: Scribe) -> Self {
         let Typing { queue: session, room } = self;
         let (queue, mut typed) = mpsc::unbounded_channel();
-        let recorder = typist.clone();
+        let recorder = scribe.clone();
         recorder.spawn(async move {
             loop {
                 let next = tokio::select! {
@@ -73,7 +73,7 @@ impl Typing {
                 };
                 let Some(next) = next else { return };
                 if let Typed::Bytes(bytes, _) = &next
-                    && let Err(refusal) = typist.record(bytes).await
+                    && let Err(refusal) = scribe.typed(bytes).await
                 {
                     tracing::error!(%refusal, "what was typed could not be recorded; the input is closed");
                     return;

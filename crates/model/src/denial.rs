@@ -7,10 +7,7 @@ use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Ending, Fence, Network, Tier, View};
-
-/// More of what was printed is not looked through.
-const LOOKED_AT: usize = 64 * 1024;
+use crate::{Fence, Network, Tier};
 
 /// More of them are not named.
 const NAMED: usize = 3;
@@ -41,25 +38,9 @@ const UNREACHABLE: [&str; 9] = [
 /// Directories of a confined command's own.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-impl View {
-    /// Which files or addresses the sandbox refused and how to widen it, where a command failed and that can be known.
-    pub fn denied(&self) -> Option<String> {
-        let fence = self.receipt.fence.as_deref()?;
-        if self.outcome.ending == Ending::Exited(0) {
-            return None;
-        }
-        let captured = &self.stderr;
-        let whole =
-            if captured.head.is_empty() && captured.tail.is_empty() { &self.stdout } else { captured };
-        let last = if whole.tail.is_empty() { &whole.head } else { &whole.tail };
-        let text = last.get(last.len().saturating_sub(LOOKED_AT)..).unwrap_or_default();
-        fence.denied(&self.receipt.cwd, &String::from_utf8_lossy(text))
-    }
-}
-
 impl Fence {
     /// What of all that a failed command complains of was this fence's doing.
-    pub fn denied(&self, cwd: &Path, complaints: &str) -> Option<String> {
+    pub fn denied(&self, cwd: &Path, complaints: &str) -> Vec<String> {
         let mut named: Vec<String> = Vec::new();
         for line in complaints.lines() {
             for denial in self.denials(cwd, line) {
@@ -68,14 +49,14 @@ impl Fence {
                 }
             }
         }
-        (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")))
+        named
     }
 
     fn denials(&self, cwd: &Path, line: &str) -> Vec<String> {
         let lower = line.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        if self.network == Network::Off && says(&UNREACHABLE) {
-            return vec![unreachable(line)];
+        if self.network.is_own() && says(&UNREACHABLE) {
+            return vec![unreachable(line, self.network)];
         }
         let (read_only, forbidden) = (says(&READ_ONLY), says(&FORBIDDEN));
         if !read_only && !forbidden && !says(&IN_THE_WAY) {
@@ -107,8 +88,13 @@ impl Fence {
     }
 }
 
-fn unreachable(line: &str) -> String {
-    let widen = "there is no network; to allow it, set sandbox.network to \"on\"";
+fn unreachable(line: &str, network: Network) -> String {
+    let widen = match network {
+        Network::Listed => {
+            "there is no network but the proxy that http_proxy and all_proxy name, which the program did not use"
+        }
+        _ => "there is no network; to allow it, set sandbox.network to \"on\", or to a list of hosts",
+    };
     match line.split_whitespace().map(trimmed).rev().find(|word| looks_like_a_host(word)) {
         Some(host) => format!("{host} cannot be reached, {widen}"),
         None => widen.to_owned(),
@@ -188,7 +174,7 @@ mod tests {
     }
 
     fn told(complaint: &str) -> String {
-        fence().denied(Path::new("/site"), complaint).unwrap_or_default()
+        fence().denied(Path::new("/site"), complaint).join("; ")
     }
 
     #[test]
@@ -223,7 +209,7 @@ mod tests {
         let told = told("curl: (6) Could not resolve host: example.com");
         assert!(told.contains("example.com cannot be reached") && told.contains("sandbox.network"), "{told}");
         let on = Fence { network: Network::On, ..fence() };
-        assert_eq!(on.denied(Path::new("/site"), "Could not resolve host: example.com"), None);
+        assert!(on.denied(Path::new("/site"), "Could not resolve host: example.com").is_empty());
     }
 
     #[test]

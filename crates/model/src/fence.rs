@@ -44,18 +44,30 @@ impl fmt::Display for Profile {
 pub enum Network {
     /// None: its own loopback at most.
     Off,
+    /// A loopback with a proxy on it that keeps to lists of hosts.
+    #[serde(rename = "allow")]
+    Listed,
     /// The host's.
     On,
 }
 
 impl Network {
-    /// Both.
-    pub const ALL: [Network; 2] = [Network::Off, Network::On];
+    /// All of them, narrowest first.
+    pub const ALL: [Network; 3] = [Network::Off, Network::Listed, Network::On];
+
+    /// Where the proxy listens, on the loopback of a command that has one.
+    pub const PROXY_PORT: u16 = 3128;
+
+    /// Whether it is a network of the command's own.
+    pub const fn is_own(self) -> bool {
+        matches!(self, Network::Off | Network::Listed)
+    }
 
     /// The name that settings and reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Network::Off => "off",
+            Network::Listed => "allow",
             Network::On => "on",
         }
     }
@@ -160,7 +172,7 @@ pub enum Promise {
     Hidden,
     /// Temporary files are its own.
     Temporary,
-    /// No address can be reached, by any kind of socket.
+    /// No address can be reached but what the settings allow, by any kind of socket.
     Network,
     /// Services of the host that listen in the file system cannot be reached.
     Services,
@@ -207,7 +219,7 @@ impl Promise {
             Promise::Protected => "protected paths in a writable directory stay as they are",
             Promise::Hidden => "what sandbox.deny_read lists cannot be read",
             Promise::Temporary => "temporary files are private",
-            Promise::Network => "no address can be reached",
+            Promise::Network => "no address can be reached but what the settings allow",
             Promise::Services => "local services of the host cannot be reached",
             Promise::Processes => "other processes cannot be signalled, traced or looked into",
             Promise::Kernel => "mounts, namespaces and the kernel's insides are out of reach",

@@ -26,6 +26,8 @@ pub struct Outcome {
     pub waiting_for_input: bool,
     /// Whether its outputs were still held open when the drain grace was over, so that something may be missing.
     pub output_cut: bool,
+    /// What the sandbox kept it from and how to widen that, where this is known.
+    pub denied: Option<String>,
 }
 
 impl Outcome {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Profile;
+
 /// The strictest of several decisions wins: `Allow < Ask < Deny`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -45,4 +47,14 @@ pub struct Judged {
     pub reason: String,
     /// The rule that decided, and where it stands.
     pub rule: Option<String>,
+    /// The narrowest sandbox profile that rules want for it, where one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+}
+
+impl Verdict {
+    /// The narrowest sandbox profile that rules want for any of its commands.
+    pub fn profile(&self) -> Option<Profile> {
+        self.commands.iter().filter_map(|judged| judged.profile).min()
+    }
 }

@@ -7,13 +7,13 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-use crate::{Abilities, Containment, Ending, Fence, LimitHit, Limits, SessionId, Signal, Usage};
+use crate::{Abilities, Containment, Ending, Fence, LimitHit, Limits, Network, SessionId, Signal, Usage};
 
 /// No frame is longer than this. The kernel's own limit on arguments and environment is far below it.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// How many descriptors travel with a [`Order::Spawn`] at most.
-pub const SPAWN_FDS: usize = 5;
+pub const SPAWN_FDS: usize = 6;
 
 /// Which descriptor is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum SpawnFd {
     Stderr = 3,
     /// The file to execute, where it is open already.
     Program = 4,
+    /// Over which the listener of its proxy is handed out, where it has one; always the last.
+    Outlet = 5,
 }
 
 /// What becomes of the descriptor of a program that is executed by it.
@@ -210,7 +212,13 @@ impl Launch {
 
     /// How many descriptors travel with it.
     pub fn fds(&self) -> usize {
-        SPAWN_FDS - usize::from(self.opened.is_none())
+        let always = SpawnFd::Program as usize;
+        always + usize::from(self.opened.is_some()) + usize::from(self.has_proxy())
+    }
+
+    /// Whether it reaches the network through a proxy.
+    pub fn has_proxy(&self) -> bool {
+        self.fence.as_ref().is_some_and(|fence| fence.network == Network::Listed)
     }
 
     /// The same with descriptor 0 as its controlling terminal.

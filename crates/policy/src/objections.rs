@@ -36,7 +36,8 @@ impl Scene<'_> {
 
     fn objection(&self, shown: String, reason: String) -> Option<Weighed> {
         let decision = Decision::Deny;
-        let judged = Judged { words: vec![shown], program: None, decision, reason, rule: None };
+        let judged =
+            Judged { words: vec![shown], program: None, decision, reason, rule: None, profile: None };
         self.must_read().then_some(Weighed { judged, suggest: None })
     }
 }

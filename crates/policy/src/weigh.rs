@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runward_model::{Decision, Judged};
+use runward_model::{Decision, Judged, Profile};
 
 use crate::allow::{Denial, Grant};
 use crate::allowlist::against;
@@ -129,8 +129,14 @@ impl<'a> Scene<'a> {
             if suffix.first().and_then(Word::text).is_some_and(|word| !word.starts_with('-')) {
                 let mut found = Vec::new();
                 inside.weigh(suffix, &mut found);
-                let objection = found.into_iter().max_by_key(|one| one.judged.decision);
-                let objection = objection.filter(|one| one.judged.decision != Decision::Allow);
+                let narrower = found.iter().filter_map(|one| one.judged.profile).min();
+                let objection = found.into_iter().max_by_key(|one| one.judged.decision).map(|mut one| {
+                    one.judged.profile = narrower;
+                    one
+                });
+                let matters =
+                    |one: &Weighed| one.judged.decision != Decision::Allow || one.judged.profile.is_some();
+                let objection = objection.filter(matters);
                 let denied = objection.as_ref().is_some_and(|one| one.judged.decision == Decision::Deny);
                 weighed.extend(objection);
                 if denied {
@@ -189,7 +195,8 @@ impl<'a> Scene<'a> {
             (Ok(Grant { reason, rule }), None) => (Ruling { decision: Decision::Allow, reason, rule }, None),
         };
         let Ruling { decision, reason, rule } = ruling;
-        Weighed { judged: Judged { words: shown, program, decision, reason, rule }, suggest }
+        let profile = self.profile_by_rule(words, program.as_deref());
+        Weighed { judged: Judged { words: shown, program, decision, reason, rule, profile }, suggest }
     }
 
     /// The same once the rules in Rego have been asked, unless it is denied anyway.
@@ -202,7 +209,10 @@ impl<'a> Scene<'a> {
         let ruling = open.then(|| self.ruling_by_rego(words, judged.program.as_deref())).flatten();
         let stricter =
             |ruling: &Ruling| ruling.decision > judged.decision || judged.decision == Decision::Allow;
-        let judged = match ruling.filter(stricter) {
+        let wanted = ruling.as_ref().and_then(|(_, profile)| *profile);
+        let profile = judged.profile.into_iter().chain(wanted).min();
+        let judged = Judged { profile, ..judged };
+        let judged = match ruling.map(|(ruling, _)| ruling).filter(stricter) {
             Some(Ruling { decision, reason, rule }) => Judged { decision, reason, rule, ..judged },
             None => judged,
         };
@@ -216,12 +226,21 @@ impl<'a> Scene<'a> {
     }
 
     fn objection_by_rule(&self, words: &[Word], file: Option<&Path>) -> Option<Ruling> {
+        self.policy.rules.objection(&self.ruled(words, file)?, words)
+    }
+
+    fn profile_by_rule(&self, words: &[Word], file: Option<&Path>) -> Option<Profile> {
+        self.policy.rules.profile(&self.ruled(words, file)?, words)
+    }
+
+    /// What rules are held against, where there are any that matter.
+    fn ruled<'w>(&self, words: &'w [Word], file: Option<&Path>) -> Option<Program<'w>> {
         let name = words.first().and_then(Word::text).filter(|name| !self.is_function(name))?;
         if !self.policy.rules.restrict() {
             return None;
         }
         let file = file.and_then(|file| file.canonicalize().ok()).filter(|file| !is_many_in_one(file));
-        self.policy.rules.objection(&Program { base: base_name(name), file }, words)
+        Some(Program { base: base_name(name), file })
     }
 
     pub(crate) fn is_function(&self, name: &str) -> bool {

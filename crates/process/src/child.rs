@@ -1,6 +1,7 @@
 //! A session as the server sees it.
 
 use std::io;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub struct Child {
     pub stderr: Option<Output>,
     /// Its descriptor 0, if the server writes it.
     pub stdin: Option<Input>,
+    /// Where its proxy listens, if it has one, until somebody takes it.
+    pub outlet: Option<TcpListener>,
     /// What becomes of it.
     pub reports: Reports,
     pub(crate) orders: Orders,

@@ -12,6 +12,7 @@ mod error;
 mod input;
 mod link;
 pub mod memory;
+mod outlet;
 mod pipes;
 pub mod secret;
 mod start;

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::child::{Child, Output, Reports};
 use crate::link::{Link, Orders, link};
-use crate::{Error, Input, Stdio, Terminal, pipes};
+use crate::{Error, Input, Stdio, Terminal, outlet, pipes};
 
 /// The name that makes the executable a runner; the same as in the `runner` crate.
 const RUNNER_NAME: &str = "runward-runner";
@@ -116,6 +116,9 @@ impl Spawner {
             }
             None => launch,
         };
+        let door = if launch.has_proxy() { Some(outlet::door().map_err(Error::Pipes)?) } else { None };
+        let (door, far) = door.unzip();
+        fds.extend(far);
         let reports =
             orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
         let mut child = Child {
@@ -126,12 +129,14 @@ impl Spawner {
             stdout: Some(near.stdout),
             stderr: near.stderr,
             stdin: near.stdin,
+            outlet: None,
             reports: Reports::new(reports),
             orders,
         };
         match self.first_report(&mut child).await? {
             Report::Started { pid, .. } => {
                 child.pid = pid;
+                child.outlet = door.as_ref().map(outlet::take).transpose().map_err(Error::Pipes)?;
                 Ok(child)
             }
             Report::Failed { step, errno, .. } => Err(failure(step, errno)),

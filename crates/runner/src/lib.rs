@@ -34,6 +34,7 @@ mod keeper;
 mod keepers;
 mod meter;
 mod namespace;
+mod outlet;
 mod procfs;
 mod reap;
 mod rlimits;

@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::channel::Channel;
 use crate::clone::{self, Bounds, Failure, Stack};
+use crate::outlet::Outlet;
 use crate::reap::Ended;
 use crate::rlimits;
 use crate::serve::{self, Hold, send_to_group};
@@ -70,6 +71,8 @@ struct Inmate {
     /// How many processes have been killed, once they are.
     closing: Option<u32>,
     finished: bool,
+    /// Its way to the network, where it has one.
+    _outlet: Option<Outlet>,
 }
 
 impl Inmate {
@@ -83,7 +86,12 @@ impl Inmate {
     ) -> Self {
         let started = start(enclosure, launch, fds, stack);
         let finished = started.is_err();
-        let inmate = Inmate { session, first: started.ok(), exited: None, closing: None, finished };
+        let (started, outlet) = match started {
+            Ok((pid, outlet)) => (Ok(pid), outlet),
+            Err(failure) => (Err(failure), None),
+        };
+        let first = started.ok();
+        let inmate = Inmate { session, first, exited: None, closing: None, finished, _outlet: outlet };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },
@@ -108,11 +116,13 @@ fn start(
     launch: &Launch,
     mut fds: Vec<OwnedFd>,
     stack: &mut Stack,
-) -> Result<i32, Failure> {
+) -> Result<(i32, Option<Outlet>), Failure> {
     let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
     let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);
     enclosure.cover(fence).map_err(confined)?;
+    let door = if launch.has_proxy() { fds.pop() } else { None };
+    let outlet = door.as_ref().map(Outlet::open).transpose().map_err(confined)?;
     if let [cwd, stdin, ..] = fds.as_mut_slice() {
         *cwd = same_directory(cwd, fence).map_err(|error| Failure::of(Step::Cwd, &error))?;
         if parts.on_terminal {
@@ -121,7 +131,7 @@ fn start(
     }
     let restrictions = Some(enclosure.restrictions());
     let bounds = Bounds { limits: *launch.limits(), restrictions, ..Bounds::default() };
-    clone::spawn(&parts, &fds, &bounds, stack)
+    Ok((clone::spawn(&parts, &fds, &bounds, stack)?, outlet))
 }
 
 /// The directory as it is seen in here. What was passed lies in the host's mounts, from which there is a way out.

@@ -80,7 +80,7 @@ impl Enclosure {
                 unless_gone(private.cover(socket))?;
             }
         }
-        if fence.network == Network::Off {
+        if fence.network.is_own() {
             loopback::bring_up()?;
         }
         let restrictions = Restrictions::enclosed(&places(&fence.writable))?;

@@ -9,6 +9,7 @@
 //! Building one takes a millisecond or two, so it is kept and cleaned for the next command like it. Each command
 //! then takes on its [`Restrictions`] between clone and exec: no capabilities, no new privileges, Landlock, seccomp.
 //! Those alone remain where no namespace can be made. [`probe()`] tells by trying which of it works here.
+//! [`Seatbelt`] writes the same fence down for macOS, where one text does it all.
 #![expect(unsafe_code, reason = "Landlock, seccomp, capabilities and mounts have no safe interface")]
 
 mod capabilities;
@@ -24,6 +25,7 @@ mod private;
 mod probe;
 mod promises;
 mod restrictions;
+mod seatbelt;
 mod seccomp;
 mod services;
 mod settings;
@@ -35,4 +37,5 @@ pub use placeholders::{Placeholders, identity};
 pub use probe::probe;
 pub use promises::{remedy, unkept};
 pub use restrictions::Restrictions;
+pub use seatbelt::Seatbelt;
 pub use settings::{Fallback, Scene, Settings, Unconfinable};

@@ -44,7 +44,7 @@ impl Namespaces {
             fs::write("/proc/self/uid_map", uids)?;
         }
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-        let net = if network == Network::Off { libc::CLONE_NEWNET } else { 0 };
+        let net = if network.is_own() { libc::CLONE_NEWNET } else { 0 };
         unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | net)?;
         Ok(mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
     }

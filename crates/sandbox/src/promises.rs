@@ -16,10 +16,14 @@ pub fn unkept(profile: Profile, network: Network, abilities: &Abilities) -> Vec<
         Promise::Writes | Promise::Hidden | Promise::Temporary | Promise::Kernel => {
             abilities.tier != Tier::None
         }
-        Promise::Network => network == Network::On || abilities.tier != Tier::None,
+        Promise::Network => match network {
+            Network::On => true,
+            Network::Off => abilities.tier != Tier::None,
+            Network::Listed => abilities.tier.has_namespaces(),
+        },
         Promise::Services => match abilities.tier {
             // Abstract sockets belong to the network, unless Landlock keeps them apart.
-            Tier::Full | Tier::SharedProc => network == Network::Off || abilities.landlock >= SCOPES,
+            Tier::Full | Tier::SharedProc => network.is_own() || abilities.landlock >= SCOPES,
             Tier::Landlock => network == Network::Off,
             Tier::None => false,
         },

@@ -70,7 +70,8 @@ impl Restrictions {
             }
         }
         let sockets = match fence.network {
-            Network::Off => Sockets::None,
+            // A proxy cannot be had without a network namespace.
+            Network::Off | Network::Listed => Sockets::None,
             Network::On => Sockets::Usual,
         };
         Ok(Restrictions { rules: Some(rules), filter: Filter::new(sockets), bounds: true })

@@ -74,8 +74,6 @@ pub enum Fallback {
 pub struct Settings {
     /// How much commands may touch.
     pub profile: Profile,
-    /// Which network they have.
-    pub network: Network,
     /// What they may write below besides their working directory.
     pub writable_roots: Vec<PathBuf>,
     /// What they may not read; absolute paths.
@@ -98,6 +96,14 @@ pub enum Unconfinable {
         profile: Profile,
         /// What is not kept.
         unkept: Vec<Promise>,
+        /// What would change that.
+        remedy: String,
+    },
+    /// Only a network namespace keeps a command to a list of hosts.
+    #[error(
+        "a list of hosts for the network cannot be kept here, so nothing was run: it takes a network namespace; {remedy}; or set the network to \"off\" or \"on\""
+    )]
+    Unlistable {
         /// What would change that.
         remedy: String,
     },
@@ -129,6 +135,9 @@ impl Settings {
     ) -> Result<(Option<Fence>, Enforced), Unconfinable> {
         if profile == Profile::FullAccess {
             return Ok((None, Enforced::default()));
+        }
+        if network == Network::Listed && !abilities.tier.has_namespaces() {
+            return Err(Unconfinable::Unlistable { remedy: remedy(abilities) });
         }
         let unkept = unkept(profile, network, abilities);
         if self.fallback == Fallback::Refuse && !unkept.is_empty() {
@@ -220,7 +229,6 @@ mod tests {
     fn settings() -> Settings {
         Settings {
             profile: Profile::WorkspaceWrite,
-            network: Network::Off,
             writable_roots: Vec::new(),
             deny_read: vec!["/nowhere/secret".into()],
             fallback: Fallback::Refuse,
@@ -286,6 +294,20 @@ mod tests {
         assert!(fence.is_some() && enforced.unkept.contains(&Promise::Protected));
         let (fence, enforced) = ask(&lenient, Tier::None).unwrap();
         assert_eq!((fence, enforced.unkept.len()), (None, Promise::ALL.len()));
+    }
+
+    #[test]
+    fn a_list_of_hosts_needs_a_network_of_its_own_whatever_else_is_let_pass() {
+        let lenient = Settings { fallback: Fallback::Warn, ..settings() };
+        let ask = |tier| lenient.confine(Profile::ReadOnly, Network::Listed, scene("/site"), &host(tier));
+        for tier in [Tier::Landlock, Tier::None] {
+            let refused = ask(tier).unwrap_err().to_string();
+            assert!(
+                refused.contains("it takes a network namespace") && refused.contains("userns"),
+                "{refused}"
+            );
+        }
+        assert_eq!(ask(Tier::SharedProc).unwrap().0.unwrap().network, Network::Listed);
     }
 
     #[test]

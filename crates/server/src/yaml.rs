@@ -49,6 +49,7 @@ pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
         limit_hit: None,
         waiting_for_input: false,
         output_cut: false,
+        denied: None,
     };
     reply(&View {
         receipt: Arc::default(),
@@ -117,7 +118,7 @@ fn leftovers(out: &mut String, outcome: &Outcome) {
 
 /// What the sandbox refused, and what it does not keep.
 fn sandbox(out: &mut String, view: &View) {
-    if let Some(note) = crate::tools::sandbox_note(view) {
+    if let Some(note) = crate::tools::sandbox_note(&view.receipt, &view.outcome) {
         let note = Captured { head: note.into_bytes(), ..Captured::default() };
         out.push_str("sandbox: ");
         Scalar::of(&Text::of(&note)).write(out);

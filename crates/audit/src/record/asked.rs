@@ -21,13 +21,16 @@ pub struct Asked {
     pub prefix: Option<Vec<String>>,
     /// By which ways people are asked; empty when there is nobody to ask.
     pub ways: Vec<String>,
+    /// The host that it wants to reach, where that is the question and it runs already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl Asked {
     /// What this question asks.
     pub fn new(call: CallId, question: &Question, ways: Vec<String>) -> Self {
         let Question { reason, confinement, justification, prefix, .. } = question.clone();
-        Asked { call, reason, confinement, justification, prefix, ways }
+        Asked { call, reason, confinement, justification, prefix, ways, host: None }
     }
 
     /// The same without these values, wherever they stand.
@@ -60,6 +63,9 @@ pub struct Answered {
     /// What.
     #[serde(flatten)]
     pub answer: Answer,
+    /// The host that it wants to reach, where that was the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl Answered {

@@ -14,11 +14,17 @@ fn asked(call: &CallId) -> Asked {
         justification: Some("it needs --password=hunter2secret".into()),
         prefix: Some(vec!["echo".into(), "--token=hunter2secret".into()]),
         ways: vec!["elicitation".into()],
+        host: None,
     }
 }
 
 fn denied(call: &CallId, note: &str) -> Answered {
-    Answered { call: call.clone(), by: "uid 7".into(), answer: Answer::Deny { note: Some(note.into()) } }
+    Answered {
+        call: call.clone(),
+        by: "uid 7".into(),
+        answer: Answer::Deny { note: Some(note.into()) },
+        host: None,
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn outcome() -> Outcome {
         limit_hit: Some(LimitHit::Memory),
         waiting_for_input: false,
         output_cut: true,
+        denied: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runward_model::Decision;
+use runward_model::{Decision, Profile};
 use runward_policy::PrefixRule;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -14,7 +14,7 @@ use super::settings::{Source, parse};
 /// A rule whose examples were checked, and where it stands.
 pub(crate) type Rule = PrefixRule;
 
-const KEYS: [&str; 5] = ["pattern", "decision", "justification", "match", "not_match"];
+const KEYS: [&str; 6] = ["pattern", "decision", "justification", "profile", "match", "not_match"];
 const HOW: &str =
     "write [[rule]] on a line of its own and below it pattern = [\"git\", \"push\"] and decision = \"deny\"";
 
@@ -24,6 +24,8 @@ struct Written {
     pattern: Option<(Vec<Vec<String>>, Origin)>,
     decision: Option<Decision>,
     justification: String,
+    /// A narrower sandbox profile, and where it stands.
+    profile: Option<(Profile, Origin)>,
     /// Examples, where they stand, and whether the rule has to be about them.
     examples: Vec<(String, Origin, bool)>,
     /// Where it says that it also answers for callers that ask to be held less tightly.
@@ -81,8 +83,12 @@ fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<(Rule, Option
     let missing = |key: &str| Error::setting(&here, format!("a rule needs {key}; {HOW}"));
     let (pattern, place) = written.pattern.ok_or_else(|| missing("pattern"))?;
     let decision = written.decision.ok_or_else(|| missing("decision"))?;
+    if let Some((_, place)) = written.profile.as_ref().filter(|_| decision == Decision::Deny) {
+        return Err(Error::setting(place, "what a rule denies does not run; leave out its profile"));
+    }
     let rule = PrefixRule::new(pattern, decision, written.justification, here.place())
-        .map_err(|what| Error::setting(&place, what))?;
+        .map_err(|what| Error::setting(&place, what))?
+        .with_profile(written.profile.map(|(profile, _)| profile));
     for (example, place, wanted) in &written.examples {
         check(&rule, example, place, *wanted)?;
     }
@@ -116,6 +122,11 @@ fn written(table: &DeTable<'_>, source: &Source<'_>) -> Result<Written, Error> {
             "justification" => {
                 let text = value.get_ref().as_str().ok_or_else(|| wrong("expected text in quotes"))?;
                 text.clone_into(&mut written.justification);
+            }
+            "profile" => {
+                let profile = profile(value.get_ref());
+                let known = || wrong("expected \"read-only\", \"workspace-write\" or \"full-access\"");
+                written.profile = Some((profile.ok_or_else(known)?, origin));
             }
             "match" | "not_match" => {
                 let found = examples(value.get_ref(), source, &format!("rule.{name_text}"));
@@ -154,6 +165,11 @@ fn decision(value: &DeValue<'_>) -> Option<Decision> {
         "deny" => Some(Decision::Deny),
         _ => None,
     }
+}
+
+fn profile(value: &DeValue<'_>) -> Option<Profile> {
+    let name = value.as_str()?;
+    Profile::ALL.into_iter().find(|profile| profile.name() == name)
 }
 
 fn examples(value: &DeValue<'_>, source: &Source<'_>, key: &str) -> Option<Vec<(String, Origin)>> {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use runward_model::{Network, Profile};
+use runward_model::Profile;
+use runward_proxy::Reach;
 use runward_sandbox::Fallback;
 
 use super::error::Error;
@@ -13,34 +14,61 @@ use super::settings::Settings;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sandbox {
     pub(crate) profile: Profile,
-    pub(crate) network: Network,
+    pub(crate) network: Reach,
     pub(crate) writable_roots: Vec<PathBuf>,
     pub(crate) deny_read: Vec<PathBuf>,
     pub(crate) fallback: Fallback,
     pub(crate) keep: Duration,
+    /// Narrower profiles of certain doors.
+    pub(crate) doors: Vec<(String, Profile)>,
     /// The network of `run_network_tool`.
-    pub(crate) network_tool: Network,
+    pub(crate) network_tool: Reach,
     /// The network of `/raw`.
-    pub(crate) raw: Network,
+    pub(crate) raw: Reach,
 }
 
 impl Sandbox {
     pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let networks = Network::ALL.map(|network| (network.name(), network));
         let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
         let fallbacks = [("refuse", Fallback::Refuse), ("warn", Fallback::Warn)];
         let home = std::env::home_dir();
         Ok(Sandbox {
             profile: settings.choice("sandbox.profile", &profiles)?,
-            network: settings.choice("sandbox.network", &networks)?,
+            network: read_network(settings, "sandbox.network")?,
             writable_roots: read_paths(settings, "sandbox.writable_roots", home.as_deref())?,
             deny_read: read_paths(settings, "sandbox.deny_read", home.as_deref())?,
             fallback: settings.choice("sandbox.fallback", &fallbacks)?,
             keep: settings.duration("sandbox.keep", Duration::ZERO..=Duration::from_hours(24))?,
-            network_tool: settings.choice("network_tool.network", &networks)?,
-            raw: settings.choice("raw.network", &networks)?,
+            doors: read_doors(settings)?,
+            network_tool: read_network(settings, "network_tool.network")?,
+            raw: read_network(settings, "raw.network")?,
         })
     }
+}
+
+/// `off`, `on`, or hosts.
+fn read_network(settings: &mut Settings, key: &str) -> Result<Reach, Error> {
+    let (text, origin) = settings.text(key)?;
+    Reach::parse(key, &text).map_err(|error| {
+        let what = "it takes \"off\", \"on\", or hosts as in { allow = [\"example.com\"] }";
+        Error::setting(&origin, format!("{what}: {error}"))
+    })
+}
+
+/// `DOOR=PROFILE` each.
+fn read_doors(settings: &mut Settings) -> Result<Vec<(String, Profile)>, Error> {
+    let (entries, origin) = settings.list("sandbox.doors")?;
+    let known: Vec<&str> = runward_server::tool_names().into_iter().chain(["raw"]).collect();
+    let one = |entry: &String| {
+        let (door, name) = entry.split_once('=').unwrap_or((entry, ""));
+        let profile = Profile::ALL.into_iter().find(|profile| profile.name() == name.trim());
+        match (known.iter().find(|known| **known == door.trim()), profile) {
+            (Some(door), Some(profile)) => Ok(((*door).to_owned(), profile)),
+            (None, _) => Err(format!("there is no door {door:?}; there are {}", known.join(", "))),
+            (_, None) => Err(format!("{entry:?} names no profile; write {door}=read-only")),
+        }
+    };
+    entries.iter().map(one).collect::<Result<_, _>>().map_err(|what| Error::setting(&origin, what))
 }
 
 /// Absolute paths; `~` is the home directory, and what begins with it is left out where there is none.
@@ -78,9 +106,57 @@ mod tests {
     #[test]
     fn the_network_is_off_but_for_the_doors_that_are_made_for_it() {
         let sandbox = with("").unwrap();
-        assert_eq!(sandbox.network, Network::Off);
-        assert_eq!((sandbox.network_tool, sandbox.raw), (Network::On, Network::On));
+        assert_eq!(sandbox.network, Reach::Off);
+        assert_eq!((sandbox.network_tool, sandbox.raw), (Reach::On, Reach::On));
         assert_eq!(with("profile = \"read-only\"").unwrap().profile, Profile::ReadOnly);
+    }
+
+    #[test]
+    fn a_network_is_a_word_or_lists_of_hosts() {
+        let listed =
+            Reach::parse("sandbox.network", "example.com,*.example.org:443,!bad.example.org,?10.0.0.1");
+        let listed = listed.unwrap();
+        for text in [
+            "network = { allow = ['example.com', '*.example.org:443'], deny = ['bad.example.org'], ask = ['10.0.0.1'] }",
+            "network.allow = ['example.com', '*.example.org:443']\nnetwork.deny = ['bad.example.org']\nnetwork.ask = ['10.0.0.1']",
+            "network = 'example.com,*.example.org:443,!bad.example.org,?10.0.0.1'",
+        ] {
+            assert_eq!(with(text).unwrap().network, listed, "{text}");
+        }
+        assert_eq!(
+            with("network = { allow = [] }").unwrap().network.network(),
+            runward_model::Network::Listed
+        );
+        for (text, message) in [
+            ("network = 'offf'", "it takes \"off\", \"on\", or hosts"),
+            ("network = { allow = ['http://x'] }", "\"http://x\" is no host; write a name"),
+            (
+                "network = { permit = ['x'] }",
+                "there is no list \"permit\" of hosts; there are allow, ask, deny",
+            ),
+            ("network = { allow = 'x' }", "expected a list of hosts, found text"),
+            ("network = true", "expected text in quotes, found true or false"),
+        ] {
+            let refused = with(text).unwrap_err();
+            assert!(
+                refused.starts_with("runward.toml:2: sandbox.network: ") && refused.contains(message),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_door_can_have_a_narrower_profile() {
+        let doors = with("doors = ['raw=read-only', 'shell = read-only']").unwrap().doors;
+        assert_eq!(doors, [("raw".into(), Profile::ReadOnly), ("shell".into(), Profile::ReadOnly)]);
+        for (entry, message) in [
+            ("window=read-only", "there is no door \"window\"; there are "),
+            ("raw", "\"raw\" names no profile; write raw=read-only"),
+            ("raw=none", "\"raw=none\" names no profile"),
+        ] {
+            let refused = with(&format!("doors = ['{entry}']")).unwrap_err();
+            assert!(refused.contains(message), "{refused}");
+        }
     }
 
     #[test]

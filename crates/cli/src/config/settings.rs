@@ -18,6 +18,9 @@ const DEFAULTS: &str = include_str!("../../../../config/default.toml");
 /// Durations that may be written as a number of seconds.
 const SECONDS: [&str; 2] = ["shell_tool.default_timeout", "shell_tool.max_timeout"];
 
+/// Networks, which may be written as lists of hosts.
+const NETWORKS: [&str; 3] = ["sandbox.network", "network_tool.network", "raw.network"];
+
 /// Every setting by its key, such as `limits.output`, with the value that won so far.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -74,6 +77,8 @@ impl Settings {
             if let Some(setting) = self.known.get_mut(&key) {
                 let read = if SECONDS.contains(&key.as_str()) {
                     Value::from_toml_seconds(value.get_ref(), &setting.value)
+                } else if NETWORKS.contains(&key.as_str()) {
+                    Value::from_toml_network(value.get_ref(), &setting.value)
                 } else {
                     Value::from_toml(value.get_ref(), Some(&setting.value))
                 };

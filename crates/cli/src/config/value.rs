@@ -38,6 +38,28 @@ impl Value {
         }
     }
 
+    /// The same for a network, which may be written as lists of hosts: one text that holds all of them.
+    pub(crate) fn from_toml_network(value: &DeValue<'_>, default: &Value) -> Result<Self, String> {
+        let DeValue::Table(lists) = value else { return Self::from_toml(value, Some(default)) };
+        let mut text = String::new();
+        for (name, hosts) in lists {
+            let mark = match name.get_ref().as_ref() {
+                "allow" => "",
+                "ask" => "?",
+                "deny" => "!",
+                other => {
+                    return Err(format!("there is no list {other:?} of hosts; there are allow, ask, deny"));
+                }
+            };
+            let Some(Value::List(hosts)) = Self::of_any_kind(hosts.get_ref()) else {
+                return Err(format!("expected a list of hosts, found {}", found(hosts.get_ref())));
+            };
+            text.extend(hosts.iter().map(|host| format!("{mark}{host},")));
+        }
+        // Even where it holds nothing, it is a list: nothing is allowed.
+        Ok(Value::Text(if text.is_empty() { ",".to_owned() } else { text }))
+    }
+
     /// Reads a value from a variable or a flag, as the same kind as the default.
     pub(crate) fn from_text(text: &str, default: &Value) -> Result<Self, String> {
         match default {

@@ -138,6 +138,7 @@ mod tests {
             decision: Decision::Deny,
             reason: "no\rallowed".into(),
             rule: None,
+            profile: None,
         };
         let verdict = Verdict { reason: "a\u{1b}b".into(), commands: vec![hostile], ..Verdict::default() };
         let text = told(&verdict);

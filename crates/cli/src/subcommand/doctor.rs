@@ -89,7 +89,8 @@ fn tier_named(name: &str) -> anyhow::Result<Tier> {
 
 /// What the settings say, or what they would with the usual profile where they confine nothing.
 fn fence(config: &Config, set: &Set, abilities: &Abilities) -> anyhow::Result<(Option<Fence>, Enforced)> {
-    let mut settings: Settings = wiring::sandboxing(config).usual;
+    let sandboxing = wiring::sandboxing(config);
+    let mut settings: Settings = sandboxing.usual;
     if settings.profile == Profile::FullAccess {
         settings.profile = Profile::WorkspaceWrite;
     }
@@ -97,7 +98,7 @@ fn fence(config: &Config, set: &Set, abilities: &Abilities) -> anyhow::Result<(O
     settings.deny_read.push(set.hidden());
     settings.writable_roots.clear();
     let scene = Scene { cwd: &set.work(), program: &std::env::current_exe()? };
-    Ok(settings.confine(settings.profile, settings.network, scene, abilities)?)
+    Ok(settings.confine(settings.profile, sandboxing.reach.network(), scene, abilities)?)
 }
 
 /// Has every forbidden act tried, and reads what came of it.

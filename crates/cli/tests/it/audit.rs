@@ -95,6 +95,7 @@ fn outcome() -> Outcome {
         limit_hit: None,
         waiting_for_input: false,
         output_cut: false,
+        denied: None,
     }
 }
 

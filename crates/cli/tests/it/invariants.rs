@@ -9,15 +9,19 @@ use serde_json::Value;
 
 /// Which of our crates each may use. Whatever is missing here uses none.
 const EDGES: &[(&str, &[&str])] = &[
-    ("runward", &["server", "client", "engine", "policy", "process", "runner", "sandbox", "audit", "model"]),
+    (
+        "runward",
+        &["server", "client", "engine", "policy", "process", "proxy", "runner", "sandbox", "audit", "model"],
+    ),
     ("server", &["engine", "model"]),
-    ("engine", &["policy", "patch", "process", "sandbox", "audit", "spool", "model"]),
+    ("engine", &["policy", "patch", "process", "proxy", "sandbox", "audit", "spool", "model"]),
     ("client", &["model"]),
     ("policy", &["model"]),
     ("patch", &["model"]),
     ("audit", &["model"]),
     ("spool", &["model"]),
     ("process", &["model"]),
+    ("proxy", &["model"]),
     ("runner", &["sandbox", "model"]),
     ("sandbox", &["model"]),
     ("testkit", &["runner"]),

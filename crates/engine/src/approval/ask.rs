@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Approvals, Conversation};
-use crate::record::OpenCall;
+use crate::scribe::Scribe;
 
 /// What was said, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +39,12 @@ impl Approvals {
         &self,
         question: &Arc<Question>,
         conversation: &Conversation,
-        open: &OpenCall,
+        scribe: &Scribe,
     ) -> Result<Result<Said, String>, Refusal> {
         let attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let approvers: Vec<_> = conversation.approver.iter().cloned().chain(attached).collect();
         let ways = approvers.iter().map(|approver| approver.way().to_owned()).collect();
-        open.asked(question, ways).await?;
+        scribe.asked(question, ways).await?;
         let mut asking = JoinSet::new();
         for approver in approvers {
             asking.spawn(approver.ask(question.clone()));

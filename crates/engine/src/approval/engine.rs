@@ -41,7 +41,8 @@ impl Engine {
         let shared = &self.0;
         let open = shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?;
         let judged = |policy: &Policy| plan.judged_by(policy);
-        let obtained = shared.approvals.obtain(&plan.case(&judged), reason, conversation, &open).await;
+        let scribe = open.scribe();
+        let obtained = shared.approvals.obtain(&plan.case(&judged), reason, conversation, &scribe).await;
         let obtained = obtained.and_then(|approved| self.unless_stopped().map(|()| approved));
         match obtained {
             Ok(approved) => Ok((plan.approved(approved), Some(open))),

@@ -10,6 +10,7 @@
 //! What a person said for the whole conversation is [`remembered`]; what they said for good becomes a rule in a file
 //! of the operator's (`rules_file`) and in the policy that is in force.
 
+mod about_hosts;
 mod ask;
 mod engine;
 mod need;
@@ -27,12 +28,13 @@ use runward_policy::{Policy, PrefixRule, Rulebook};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use about_hosts::AboutHosts;
 pub use ask::{Approver, Asking, Said};
 use need::{Need, Rules};
 use remembered::Remembered;
 use rules_file::append;
 
-use crate::record::OpenCall;
+use crate::scribe::Scribe;
 
 /// When and how people are asked.
 #[derive(Clone, Debug)]
@@ -174,12 +176,12 @@ impl Approvals {
         case: &Case<'_>,
         reason: String,
         conversation: &Conversation,
-        open: &OpenCall,
+        scribe: &Scribe,
     ) -> Result<Approved, Refusal> {
         let key = remembered::key(case, &reason, conversation);
         if self.remembered.knows(&key) {
             let said = Said { answer: Answer::ApproveForSession, by: "an earlier answer".into() };
-            open.answered(&said).await?;
+            scribe.answered(&said).await?;
             return Ok(case.approved(&reason, "approved earlier for this session"));
         }
         let prefix = self.offered(case);
@@ -188,8 +190,8 @@ impl Approvals {
         let Ok(_open) = self.open.try_acquire() else {
             return Err(refused(format!("{MOST_OPEN} questions are open already, so it was not run")));
         };
-        let said = self.ask(&question, conversation, open).await?.map_err(refused)?;
-        open.answered(&said).await?;
+        let said = self.ask(&question, conversation, scribe).await?.map_err(refused)?;
+        scribe.answered(&said).await?;
         let how = match &said.answer {
             Answer::Deny { note } => {
                 let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();

@@ -76,7 +76,7 @@ fn cut(text: &str, longest: usize) -> String {
 }
 
 /// Short, because people type it; unguessable beyond that it need not be.
-fn fresh_id() -> QuestionId {
+pub(super) fn fresh_id() -> QuestionId {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let random = RandomState::new().build_hasher().finish();
     QuestionId(format!("{:08x}", random >> 32))

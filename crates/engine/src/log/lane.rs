@@ -9,6 +9,9 @@ use super::Piece;
 /// Small prints are gathered into chunks of up to this size, so that a byte costs a byte.
 const CHUNK: usize = 64 * 1024;
 
+/// So much of what goes past is remembered, for whoever asks what a command said last.
+const LAST: usize = 4 * 1024;
+
 /// The beginning and the end of one output.
 #[derive(Debug)]
 pub(super) struct Lane {
@@ -22,6 +25,8 @@ pub(super) struct Lane {
     dropped: u64,
     /// Bytes that went past it to a reader that gets them all.
     passed: u64,
+    /// The last of those.
+    last: VecDeque<u8>,
 }
 
 #[derive(Debug)]
@@ -47,7 +52,8 @@ impl Chunk {
 impl Lane {
     pub(super) fn new(limit: usize) -> Self {
         let (head, tail) = (Vec::new(), VecDeque::new());
-        Lane { half: limit / 2, head, head_bytes: 0, tail, tail_bytes: 0, dropped: 0, passed: 0 }
+        let last = VecDeque::new();
+        Lane { half: limit / 2, head, head_bytes: 0, tail, tail_bytes: 0, dropped: 0, passed: 0, last }
     }
 
     /// How many bytes it may hold.
@@ -71,13 +77,32 @@ impl Lane {
     }
 
     /// Leaves bytes to a reader that gets them all.
-    pub(super) fn pass(&mut self, bytes: usize) {
-        self.passed += bytes as u64;
+    pub(super) fn pass(&mut self, bytes: &[u8]) {
+        self.passed += bytes.len() as u64;
+        let end = bytes.get(bytes.len().saturating_sub(LAST)..).unwrap_or_default();
+        let surplus = (self.last.len() + end.len()).saturating_sub(LAST);
+        self.last.drain(..surplus);
+        self.last.extend(end);
+    }
+
+    /// Its last bytes, as many as there are.
+    pub(super) fn last(&self, most: usize) -> Vec<u8> {
+        let mut parts: Vec<&[u8]> = self.chunks().collect();
+        let (passed, wrapped) = self.last.as_slices();
+        parts.extend([passed, wrapped]);
+        let mut start = parts.iter().map(|part| part.len()).sum::<usize>().saturating_sub(most);
+        let mut last = Vec::new();
+        for part in parts {
+            last.extend_from_slice(part.get(start.min(part.len())..).unwrap_or_default());
+            start = start.saturating_sub(part.len());
+        }
+        last
     }
 
     /// The same for what it holds; everything, as long as nothing has been dropped.
     pub(super) fn pass_all(&mut self) {
-        *self = Lane { passed: self.memory() as u64, dropped: self.dropped, ..Lane::new(self.limit()) };
+        let last = self.last(LAST).into();
+        *self = Lane { passed: self.memory() as u64, dropped: self.dropped, last, ..Lane::new(self.limit()) };
     }
 
     /// How many bytes went past it.

@@ -21,7 +21,7 @@ use super::dump::{self, Dump};
 use super::restore::Changes;
 use super::snapshot::{File, Snapshot};
 use super::watched::Watched;
-use crate::confine::{self, Confined};
+use crate::confine::{self, Confined, Hold};
 use crate::{Engine, cwd};
 
 /// More than this no shell says of itself.
@@ -122,8 +122,8 @@ impl Start<'_> {
     async fn confined(&self) -> Result<Confined, Problem> {
         let shared = &self.engine.0;
         let scene = Scene { cwd: Path::new(PLACE), program: self.program };
-        let (sandboxing, usual) = (&shared.settings.sandboxing, Confinement::Usual);
-        let confined = confine::confine(sandboxing, &shared.spawner, DOOR, usual, scene).await;
+        let hold = Hold { door: DOOR, confinement: Confinement::Usual, profile: None };
+        let confined = confine::confine(&shared.settings.sandboxing, &shared.spawner, hold, scene).await;
         confined.map_err(|refusal| Problem::NotStarted(refusal.to_string()))
     }
 }

@@ -356,20 +356,20 @@ fn other_shells_read_their_files_every_time() {
 /// What is confined has temporary directories of its own, so its home cannot be among them.
 #[test]
 fn a_confined_command_finds_the_same() {
-    use runward_model::{Network, Profile};
+    use runward_model::Profile;
     let home =
         tempfile::tempdir_in(runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"))).unwrap();
     fs::write(home.path().join(".bash_profile"), format!("{COUNT}f() {{ echo $X; }}; export X=1")).unwrap();
     let usual = runward_sandbox::Settings {
         profile: Profile::WorkspaceWrite,
-        network: Network::Off,
         writable_roots: vec![home.path().join("reads")],
         fallback: runward_sandbox::Fallback::Warn,
         keep: MINUTE,
         ..runward_engine::Sandboxing::none().usual
     };
     fs::write(home.path().join("reads"), "").unwrap();
-    let sandboxing = runward_engine::Sandboxing { usual, networks: Vec::new() };
+    let sandboxing =
+        runward_engine::Sandboxing { usual, reach: runward_proxy::Reach::Off, doors: Vec::new() };
     block_on(Settings { sandboxing, ..captured(home.path()) }, async |engine| {
         for _ in 0..2 {
             let view = run(engine, login("f;")).await;

@@ -2,6 +2,7 @@
 
 mod alone;
 mod each_other;
+mod hosts;
 mod tools;
 mod widen;
 
@@ -9,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use runward_engine::{Engine, Sandboxing, Settings};
-use runward_model::{Network, Profile, Request, Tier, View};
+use runward_model::{Profile, Request, Tier, View};
 use runward_process::RunnerProgram;
+use runward_proxy::Reach;
 use runward_sandbox::Fallback;
 use runward_testkit::{puppet, skipped};
 
@@ -20,14 +22,13 @@ use crate::setup::{MINUTE, run, script, settings};
 pub(crate) fn confined(profile: Profile) -> Settings {
     let usual = runward_sandbox::Settings {
         profile,
-        network: Network::Off,
         writable_roots: Vec::new(),
         deny_read: Vec::new(),
         fallback: Fallback::Refuse,
         keep: MINUTE,
         home: None,
     };
-    Settings { sandboxing: Sandboxing { usual, networks: Vec::new() }, ..settings() }
+    Settings { sandboxing: Sandboxing { usual, reach: Reach::Off, doors: Vec::new() }, ..settings() }
 }
 
 /// A directory with a workspace, `work`, and a file `outside/file` that must stay as it is. Not among temporary files,

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runward_engine::{Engine, LoginSettings, OutputSettings, Session, Settings};
-use runward_model::{
-    Argv, Caller, Containment, Door, Network, Principal, Profile, Refusal, Request, View, Work,
-};
+use runward_model::{Argv, Caller, Containment, Door, Principal, Profile, Refusal, Request, View, Work};
 use runward_policy::{Allowlist, Policy, SearchPath};
 use runward_process::RunnerProgram;
 use runward_testkit::{puppet, skipped};
@@ -66,9 +64,9 @@ pub(crate) fn under_each_containment_with(settings: &Settings, test: impl AsyncF
 
 /// The same with commands confined to their directory and the temporary files that tests make.
 fn confined(mut settings: Settings) -> Settings {
+    settings.sandboxing.reach = runward_proxy::Reach::Off;
     settings.sandboxing.usual = runward_sandbox::Settings {
         profile: Profile::WorkspaceWrite,
-        network: Network::Off,
         writable_roots: vec![std::env::temp_dir(), env!("CARGO_TARGET_TMPDIR").into()],
         keep: MINUTE,
         ..settings.sandboxing.usual

@@ -1,14 +1,15 @@
 //! What the rules said.
 
 use regorus::Value;
-use runward_model::Decision;
+use runward_model::{Decision, Profile};
 
-/// The values of the three rules.
+/// The values of the rules.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(super) allow: Value,
     pub(super) ask: Value,
     pub(super) reason: Value,
+    pub(super) profile: Value,
 }
 
 impl Answer {
@@ -22,6 +23,24 @@ impl Answer {
             Value::Bool(true) => Ok((Decision::Ask, None)),
             Value::String(why) if !why.is_empty() => Ok((Decision::Ask, Some(why.to_string()))),
             other => Err(format!("data.sandbox.main.ask is {}; it has to be true or a reason", shown(other))),
+        }
+    }
+
+    /// The sandbox profile that the rules want, if they want one; the narrowest of several.
+    pub(super) fn profile(&self) -> Result<Option<Profile>, String> {
+        let wrong = |value: &Value| {
+            let known = Profile::ALL.map(Profile::name).join(", ");
+            format!("data.sandbox.main.profile is {}; it has to be one of {known}", shown(value))
+        };
+        let one = |value: &Value| {
+            let name = value.as_string().ok();
+            let known = name.and_then(|name| Profile::ALL.into_iter().find(|one| one.name() == &**name));
+            known.ok_or_else(|| wrong(value))
+        };
+        match &self.profile {
+            Value::Undefined => Ok(None),
+            Value::Set(all) => Ok(all.iter().map(one).collect::<Result<Vec<_>, _>>()?.into_iter().min()),
+            value => one(value).map(Some),
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, LimitError, Value};
 
-use super::{ALLOW, ASK, Answer, REASON, Set, fault};
+use super::{ALLOW, ASK, Answer, PROFILE, REASON, Set, fault};
 
 /// How long all commands of one request may take together.
 const PER_REQUEST: Duration = Duration::from_secs(2);
@@ -42,6 +42,7 @@ impl Default for Budget {
 pub(crate) struct Queries {
     ask: bool,
     reason: bool,
+    profile: bool,
 }
 
 /// Why there is no answer.
@@ -69,7 +70,8 @@ impl Queries {
             let missing = "there is no rule data.sandbox.main.allow; write it in \"package sandbox.main\"";
             return Err(if why == "not a valid rule path" { missing.to_owned() } else { why });
         }
-        Ok(Queries { ask: is_rule(ASK).is_ok(), reason: is_rule(REASON).is_ok() })
+        let [ask, reason, profile] = [ASK, REASON, PROFILE].map(|rule| is_rule(rule).is_ok());
+        Ok(Queries { ask, reason, profile })
     }
 }
 
@@ -103,7 +105,8 @@ impl Set {
         let allowed = allow == Value::Bool(true);
         let ask = value(ASK, self.queries.ask && allowed)?;
         let reason = value(REASON, self.queries.reason && !allowed)?;
-        Ok(Answer { allow, ask, reason })
+        let profile = value(PROFILE, self.queries.profile && allowed)?;
+        Ok(Answer { allow, ask, reason, profile })
     }
 }
 

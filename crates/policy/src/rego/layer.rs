@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use runward_model::Decision;
+use runward_model::{Decision, Profile};
 
 use super::Input;
 use crate::Held;
@@ -13,7 +13,11 @@ use crate::weigh::Scene;
 
 impl Scene<'_> {
     /// What the rules in Rego say of a command; `None` where there are none, or where there is nothing to judge.
-    pub(crate) fn ruling_by_rego(&self, words: &[Word], program: Option<&Path>) -> Option<Ruling> {
+    pub(crate) fn ruling_by_rego(
+        &self,
+        words: &[Word],
+        program: Option<&Path>,
+    ) -> Option<(Ruling, Option<Profile>)> {
         let rego = self.policy.rego.as_ref()?;
         let (first, rest) = words.split_first()?;
         // What any word of another command could mean is a guess: the rules see that command with all of its words.
@@ -21,7 +25,7 @@ impl Scene<'_> {
             return None;
         }
         let (Some(command), Ok(args)) = (first.text(), known(rest)) else {
-            return Some(unknown(words, self.policy.advice()));
+            return Some((unknown(words, self.policy.advice()), None));
         };
         let path = program.and_then(place);
         let direct = self.depth == 0 && self.survey.is_none();

@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use regorus::Engine;
-use runward_model::Decision;
+use runward_model::{Decision, Profile};
 
 use crate::rules::Ruling;
 pub(crate) use answer::Answer;
@@ -34,6 +34,8 @@ pub use watch::Watch;
 const ALLOW: &str = "data.sandbox.main.allow";
 /// The rule that asks a person.
 const ASK: &str = "data.sandbox.main.ask";
+/// The rule that wants a narrower sandbox.
+const PROFILE: &str = "data.sandbox.main.profile";
 /// The rule that says why not.
 const REASON: &str = "data.sandbox.main.reason";
 
@@ -90,24 +92,31 @@ impl Rego {
         self.0.sources == other.0.sources && self.0.set.as_ref().err() == other.0.set.as_ref().err()
     }
 
-    /// What the rules say of one command.
-    pub(crate) fn decide(&self, input: &Input<'_>, budget: &Budget) -> Ruling {
+    /// What the rules say of one command, and the sandbox profile that they want for it.
+    pub(crate) fn decide(&self, input: &Input<'_>, budget: &Budget) -> (Ruling, Option<Profile>) {
+        let answer = match self.answer(input, budget) {
+            Ok(answer) => answer,
+            Err(ruling) => return (ruling, None),
+        };
+        match answer.profile() {
+            Ok(profile) => (self.rule(&answer, input.command), profile),
+            Err(why) => (self.ruling(Decision::Deny, why), None),
+        }
+    }
+
+    fn answer(&self, input: &Input<'_>, budget: &Budget) -> Result<Answer, Ruling> {
         let set = match (&self.0.set, self.fault()) {
             (Ok(set), None) => set,
-            (_, fault) => return self.broken(fault.unwrap_or_default()),
+            (_, fault) => return Err(self.broken(fault.unwrap_or_default())),
         };
-        let value = match input.value() {
-            Ok(value) => value,
-            Err(why) => return self.ruling(Decision::Deny, why),
-        };
-        match set.ask(&value, budget) {
-            Ok(answer) => self.rule(&answer, input.command),
-            Err(Failure::Unfinished(why)) => self.ruling(Decision::Deny, why),
-            Err(Failure::Error(why)) if set.fails_only_by_its_words(&value, budget) => {
+        let value = input.value().map_err(|why| self.ruling(Decision::Deny, why))?;
+        set.ask(&value, budget).map_err(|failure| match failure {
+            Failure::Unfinished(why) => self.ruling(Decision::Deny, why),
+            Failure::Error(why) if set.fails_only_by_its_words(&value, budget) => {
                 self.ruling(Decision::Deny, format!("the policy could not judge this command: {why}"))
             }
-            Err(Failure::Error(why)) => self.broken(self.0.fault.get_or_init(|| why)),
-        }
+            Failure::Error(why) => self.broken(self.0.fault.get_or_init(|| why)),
+        })
     }
 
     fn rule(&self, answer: &Answer, command: &str) -> Ruling {

@@ -11,7 +11,7 @@ pub use blocked::Blocked;
 pub use pattern::BlockedPattern;
 pub use prefix::PrefixRule;
 
-use runward_model::Decision;
+use runward_model::{Decision, Profile};
 
 use crate::SearchPath;
 use crate::script::Word;
@@ -55,9 +55,9 @@ impl Rules {
         self.prefixes.iter_mut().for_each(|rule| rule.look_up(path));
     }
 
-    /// Whether a rule can stop a command, so that every command has to be read.
+    /// Whether a rule can stop or narrow a command, so that every command has to be read.
     pub(crate) fn restrict(&self) -> bool {
-        let stops = |rule: &PrefixRule| rule.decision() != Decision::Allow;
+        let stops = |rule: &PrefixRule| rule.decision() != Decision::Allow || rule.profile().is_some();
         !self.blocked.is_empty() || !self.patterns.is_empty() || self.prefixes.iter().any(stops)
     }
 
@@ -73,5 +73,10 @@ impl Rules {
             }
         }
         strictest
+    }
+
+    /// The narrowest sandbox profile that a rule wants for a command.
+    pub(crate) fn profile(&self, program: &Program<'_>, words: &[Word]) -> Option<Profile> {
+        self.prefixes.iter().filter_map(|rule| rule.narrows(program, words)).min()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runward_model::Decision;
+use runward_model::{Decision, Profile};
 
 use super::shape::{Program, Shape, base_name};
 use super::{Fit, Ruling};
@@ -20,6 +20,7 @@ pub struct PrefixRule {
     decision: Decision,
     justification: String,
     place: String,
+    profile: Option<Profile>,
 }
 
 impl PrefixRule {
@@ -41,7 +42,25 @@ impl PrefixRule {
         let place = place.into();
         let programs = Allowlist::parse(&programs.join(",")).found_at(place.clone());
         let shape = Shape::new(pattern.clone());
-        Ok(PrefixRule { pattern, programs, shape, decision, justification: justification.into(), place })
+        let (justification, profile) = (justification.into(), None);
+        Ok(PrefixRule { pattern, programs, shape, decision, justification, place, profile })
+    }
+
+    /// The same, with a sandbox profile that commands it is about are held to; a wider one than theirs changes nothing.
+    /// Like an objection, it is also about them where options stand between the words.
+    #[must_use]
+    pub fn with_profile(self, profile: Option<Profile>) -> Self {
+        PrefixRule { profile, ..self }
+    }
+
+    /// The sandbox profile that it wants, if it wants one.
+    pub fn profile(&self) -> Option<Profile> {
+        self.profile
+    }
+
+    /// The sandbox profile that it wants for this command.
+    pub(super) fn narrows(&self, program: &Program<'_>, words: &[Word]) -> Option<Profile> {
+        self.profile.filter(|_| self.shape.fits(program, words) != Fit::No)
     }
 
     /// What the rule says.

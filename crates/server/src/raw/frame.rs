@@ -45,8 +45,8 @@ pub(super) fn error(seq: u64, message: &str) -> Bytes {
     line(&json!({ "event": "error", "seq": seq, "message": message }))
 }
 
-/// How it ended.
-pub(super) fn exit(seq: u64, outcome: &Outcome) -> Bytes {
+/// How it ended, and what there is to say of its sandbox.
+pub(super) fn exit(seq: u64, outcome: &Outcome, note: Option<String>) -> Bytes {
     let (code, signal) = match outcome.ending {
         Ending::Exited(code) => (json!(code), None),
         Ending::Signaled(signal) => (Value::Null, Some(signal.to_string())),
@@ -74,6 +74,9 @@ pub(super) fn exit(seq: u64, outcome: &Outcome) -> Bytes {
     }
     if outcome.output_cut {
         add("output_cut", json!(true));
+    }
+    if let Some(note) = note {
+        add("sandbox", json!(note));
     }
     line(&Value::Object(fields))
 }
@@ -110,6 +113,7 @@ mod tests {
             limit_hit: None,
             waiting_for_input: false,
             output_cut: false,
+            denied: None,
         }
     }
 
@@ -121,10 +125,10 @@ mod tests {
             output(1, Stream::Stdout, b"\x00\xff\n").into(),
             output(2, Stream::Stderr, b"").into(),
             gap(3, Stream::Stderr, 5),
-            exit(4, &outcome(Ending::Exited(3), None)),
-            exit(5, &outcome(Ending::Signaled(Signal::KILL), None)),
-            exit(6, &outcome(Ending::Signaled(Signal::TERM), timed_out)),
-            exit(7, &outcome(Ending::Lost, None)),
+            exit(4, &outcome(Ending::Exited(3), None), None),
+            exit(5, &outcome(Ending::Signaled(Signal::KILL), None), Some("refused".into())),
+            exit(6, &outcome(Ending::Signaled(Signal::TERM), timed_out), None),
+            exit(7, &outcome(Ending::Lost, None), None),
         ];
         insta::assert_snapshot!(
             frames.iter().map(|frame| String::from_utf8_lossy(frame)).collect::<String>()

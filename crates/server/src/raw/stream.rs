@@ -16,6 +16,7 @@ use super::attendance::{Attendance, Attended};
 use super::body::Leash;
 use super::{Raw, frame};
 use crate::http::Open;
+use crate::tools::sandbox_note;
 
 /// One reader of a session, for as long as its answer is being sent. Letting go of it is the client going away.
 pub(super) struct Reading {
@@ -65,7 +66,11 @@ impl Reading {
             Ok(Event::Dropped { seq, stream, bytes }) => return Some(frame::gap(seq, stream, bytes)),
             // Whoever asks for what comes after the end hears nothing more.
             Ok(Event::End { seq }) if seq < self.reader.next_number() => return None,
-            Ok(Event::End { seq }) => frame::exit(seq, &self.session.over().await),
+            Ok(Event::End { seq }) => {
+                let outcome = self.session.over().await;
+                let note = sandbox_note(self.session.receipt(), &outcome);
+                frame::exit(seq, &outcome, note)
+            }
             Ok(Event::Gone) => frame::error(self.reader.next_number(), "these events are no longer kept"),
             Err(error) => {
                 let message = format!("what was printed cannot be read back: {error}");

@@ -1,7 +1,7 @@
 //! The receipt that every result and every refusal carries: what the policy said, and why.
 
 use rmcp::model::JsonObject;
-use runward_model::{Decision, Judged, Profile, Receipt, Refusal, Verdict, View};
+use runward_model::{Decision, Judged, Outcome, Profile, Receipt, Refusal, Verdict};
 use serde_json::{Value, json};
 
 /// More commands than this are counted and not shown.
@@ -46,9 +46,9 @@ pub(crate) fn of_run(receipt: &Receipt) -> Value {
 }
 
 /// What a caller should know of the sandbox: what was refused by it, and what it does not keep.
-pub(crate) fn sandbox_note(view: &View) -> Option<String> {
-    let warning = view.receipt.enforced.warning().map(|warning| format!("sandbox: {warning}"));
-    let notes: Vec<String> = [view.denied(), warning].into_iter().flatten().collect();
+pub(crate) fn sandbox_note(receipt: &Receipt, outcome: &Outcome) -> Option<String> {
+    let warning = receipt.enforced.warning().map(|warning| format!("sandbox: {warning}"));
+    let notes: Vec<String> = [outcome.denied.clone(), warning].into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
@@ -92,7 +92,14 @@ mod tests {
 
     fn judged(words: &[&str], decision: Decision) -> Judged {
         let words = words.iter().map(ToString::to_string).collect();
-        Judged { words, program: Some("/usr/bin/x".into()), decision, reason: "because".into(), rule: None }
+        Judged {
+            words,
+            program: Some("/usr/bin/x".into()),
+            decision,
+            reason: "because".into(),
+            rule: None,
+            profile: None,
+        }
     }
 
     #[test]

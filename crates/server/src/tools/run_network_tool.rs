@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use runward_model::{Argv, Caller, Ending, Request, Stdio, Stream, Wish, Work, Workflow};
 use serde_json::{Value, json};
 
-use super::{Act, Limits, Reply, Run, Seen, Telling, Tool, running};
+use super::{Act, Limits, Reply, Run, Seen, Telling, Tool, running, sandbox_note};
 use crate::clean::complete;
 use crate::params::{Given, Kind, Need, Param};
 
@@ -83,6 +83,10 @@ fn encode(seen: &Seen<'_>) -> Reply {
         (Some(reason), _) => Reply::failed(reason.to_string()).and(text),
         (None, Ending::Lost) => Reply::failed("nobody saw how it ended; its processes were ended").and(text),
         (None, _) => Reply::ran(text),
+    };
+    let reply = match sandbox_note(&seen.view.receipt, outcome) {
+        Some(note) => reply.and(format!("note: {note}")),
+        None => reply,
     };
     reply.structured(fields)
 }

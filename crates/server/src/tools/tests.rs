@@ -29,6 +29,7 @@ fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
         limit_hit: None,
         waiting_for_input: false,
         output_cut: false,
+        denied: None,
     };
     View {
         receipt: Arc::default(),

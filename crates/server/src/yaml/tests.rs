@@ -18,6 +18,7 @@ fn view(stdout: &[u8], stderr: &[u8]) -> View {
         limit_hit: None,
         waiting_for_input: false,
         output_cut: false,
+        denied: None,
     };
     View {
         receipt: Arc::default(),

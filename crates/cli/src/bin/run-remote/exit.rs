@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_command_ends_as_a_shell_would_say() {
         let code = |code, signal, stopped: Option<&str>| {
-            of_command(&Ended { code, signal, stopped: stopped.map(str::to_owned), message: None })
+            of_command(&Ended { code, signal, stopped: stopped.map(str::to_owned), ..Ended::default() })
         };
         assert_eq!(code(Some(0), None, None), 0);
         assert_eq!(code(Some(255), None, None), 255);

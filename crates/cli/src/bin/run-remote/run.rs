@@ -105,6 +105,9 @@ impl Following {
                 if let Some(message) = ended.message.as_ref().filter(|_| ended.stopped.is_some()) {
                     eprintln!("run-remote: {message}");
                 }
+                if let Some(note) = &ended.sandbox {
+                    eprintln!("run-remote: {note}");
+                }
                 (0, Next::End(exit::of_command(&ended)))
             }
             Event::Error(message) => {

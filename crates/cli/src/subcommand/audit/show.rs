@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use runward_audit::{
-    Answered, Asked, CallId, Closed, Closing, Command, Entry, Judged, Record, Started, Stored, Trail, Typed,
+    Answered, Asked, CallId, Closed, Closing, Command, Entry, Judged, Reached, Record, Started, Stored,
+    Trail, Typed,
 };
 use runward_model::{Answer, Confinement};
 
@@ -49,6 +50,7 @@ fn tell(out: &mut Out, stored: &Stored, record: &Record) -> anyhow::Result<()> {
         Entry::Answered(_) => "answered",
         Entry::Started(_) => "started",
         Entry::Typed(_) => "typed",
+        Entry::Reached(_) => "reached",
         Entry::Closed(_) => "closed",
     };
     writeln!(out, "record {}: {phase} at {}", stored.number, record.time)?;
@@ -58,6 +60,7 @@ fn tell(out: &mut Out, stored: &Stored, record: &Record) -> anyhow::Result<()> {
         Entry::Answered(answered) => tell_answered(out, answered)?,
         Entry::Started(started) => tell_started(out, started)?,
         Entry::Typed(typed) => tell_typed(out, typed)?,
+        Entry::Reached(reached) => tell_reached(out, reached)?,
         Entry::Closed(closed) => tell_closed(out, closed)?,
     }
     field(out, "server", &format!("process {}", record.server.pid))?;
@@ -128,6 +131,16 @@ fn tell_answered(out: &mut Out, answered: &Answered) -> io::Result<()> {
 fn tell_typed(out: &mut Out, typed: &Typed) -> io::Result<()> {
     field(out, "typed", &typed.text)?;
     field(out, "bytes", &typed.bytes.to_string())
+}
+
+fn tell_reached(out: &mut Out, reached: &Reached) -> io::Result<()> {
+    let Reached { target, addresses, decision, reason, .. } = reached;
+    field(out, "host", target)?;
+    for address in addresses {
+        field(out, "address", &address.to_string())?;
+    }
+    field(out, "decision", words::decided(*decision))?;
+    field(out, "reason", reason)
 }
 
 fn tell_started(out: &mut Out, started: &Started) -> io::Result<()> {

@@ -1,6 +1,8 @@
 //! What is refused, in words; and what the settings widen.
 
-use runward_model::{Network, Profile, Refusal};
+use runward_engine::AtDoor;
+use runward_model::{Profile, Refusal};
+use runward_proxy::Reach;
 
 use super::{Place, confined, inside, sh, with};
 use crate::setup::{run, script};
@@ -39,11 +41,11 @@ fn a_refused_path_is_named_with_what_would_allow_it() {
     with(confined(Profile::WorkspaceWrite), async |engine| {
         let file = place.outside().join("file");
         let view = run(engine, inside(&place.work(), script(&format!("echo x >> {}", file.display())))).await;
-        let told = view.denied().unwrap();
+        let told = view.outcome.denied.unwrap();
         assert!(told.contains(&format!("{} may not be written", file.display())), "{told}");
         assert!(told.contains("sandbox.writable_roots"), "{told}");
         let harmless = run(engine, inside(&place.work(), script("echo x > mine; cat /nowhere"))).await;
-        assert_eq!(harmless.denied(), None, "what the sandbox has nothing to do with is not its doing");
+        assert_eq!(harmless.outcome.denied, None, "what the sandbox has nothing to do with is not its doing");
     });
 }
 
@@ -81,7 +83,8 @@ fn what_is_hidden_is_not_read_and_not_a_place_to_run() {
 fn doors_have_a_network_of_their_own() {
     let place = Place::new();
     let mut settings = confined(Profile::WorkspaceWrite);
-    settings.sandboxing.networks = vec![("test", Network::On)];
+    let own = AtDoor { door: "test".into(), profile: None, reach: Some(Reach::On) };
+    settings.sandboxing.doors = vec![own];
     let own = std::fs::read_link("/proc/self/ns/net").unwrap();
     let look = "readlink /proc/self/ns/net";
     with(settings, async |engine| {

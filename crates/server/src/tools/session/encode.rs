@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use rmcp::model::JsonObject;
 use runward_engine::{Chunk, Run, Session};
-use runward_model::{Ending, Outcome, Stream};
+use runward_model::{Ending, Outcome, Receipt, Stream};
 use serde_json::json;
 
 use super::portion::Portion;
 use super::truncate::{Ends, fit, tokens};
 use crate::clean::clean;
-use crate::tools::{Reply, receipt};
+use crate::tools::{Reply, receipt, sandbox_note};
 
 /// What a session printed since the last reply, for models and for programs.
 pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: Portion) -> Reply {
@@ -41,7 +41,8 @@ pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: P
         }
     }
     let mut reply = Reply::ran(text);
-    let mut notes: Vec<String> = chunk.outcome.iter().flat_map(of_end).collect();
+    let mut notes: Vec<String> =
+        chunk.outcome.iter().flat_map(|end| of_end(end, session.receipt())).collect();
     if gone > 0 {
         notes.push(elsewhere(session));
     }
@@ -77,8 +78,9 @@ fn add_state(fields: &mut JsonObject, session: &Session, chunk: &Chunk) {
 }
 
 /// What else there is to say of the end.
-pub(super) fn of_end(outcome: &Outcome) -> Vec<String> {
+pub(super) fn of_end(outcome: &Outcome, receipt: &Receipt) -> Vec<String> {
     let mut notes = Vec::new();
+    notes.extend(sandbox_note(receipt, outcome));
     if let Some(reason) = outcome.stopped {
         notes.push(format!("the command was stopped: {reason}"));
     }

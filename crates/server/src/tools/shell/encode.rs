@@ -14,8 +14,8 @@ use crate::tools::{Refused, Reply, Seen, receipt};
 pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     let (view, outcome) = (seen.view, &seen.view.outcome);
     let outputs = Outputs::of(view, seen.limits.shell_reply_budget);
-    let reason =
-        receipt::sandbox_note(view).or_else(|| why::it_failed(outcome, &outputs.stderr.text, seen.near));
+    let reason = receipt::sandbox_note(&view.receipt, outcome)
+        .or_else(|| why::it_failed(outcome, &outputs.stderr.text, seen.near));
     let note = note(seen, &outputs);
     let summary = summary(outcome);
     let succeeded = outcome.stopped.is_none() && outcome.ending == Ending::Exited(0);

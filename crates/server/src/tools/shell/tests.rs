@@ -25,6 +25,7 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
         decision: Decision::Allow,
         reason: "allowed by \"make\"".into(),
         rule: None,
+        profile: None,
     };
     let verdict = Verdict {
         decision: Decision::Allow,
@@ -45,6 +46,7 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
         limit_hit: None,
         waiting_for_input: false,
         output_cut: false,
+        denied: None,
     };
     View {
         receipt: Arc::new(receipt),

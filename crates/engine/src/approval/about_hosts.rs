@@ -1,0 +1,62 @@
+//! Asking whether a command that runs may reach a host.
+
+use std::sync::Arc;
+
+use runward_model::{Answer, ApprovalPolicy, Question};
+use runward_proxy::Target;
+
+use super::{Approvals, Case, Conversation, question};
+use crate::scribe::Scribe;
+
+/// What is asked again and again while a command runs, and whom.
+#[derive(Clone, Debug)]
+pub(crate) struct AboutHosts {
+    /// All but its reason and its id.
+    question: Question,
+    conversation: Conversation,
+}
+
+impl AboutHosts {
+    /// About exactly this command; `None` when a person could not read what it is.
+    pub(crate) fn new(case: &Case<'_>, conversation: &Conversation) -> Option<Self> {
+        let question = question::question(case, "", None).ok()?;
+        // Whoever called may be gone by then; what the command wants to know it still does.
+        let conversation = Conversation { given_up: Vec::new(), ..conversation.clone() };
+        Some(AboutHosts { question, conversation })
+    }
+}
+
+impl Approvals {
+    /// Whether a person lets a command reach a host: who does, or why not.
+    pub(crate) async fn may_reach(
+        &self,
+        target: &Target,
+        about: &AboutHosts,
+        scribe: &Scribe,
+    ) -> Result<String, String> {
+        if self.settings.policy == ApprovalPolicy::Never {
+            return Err("a person would have to allow it, and approval_policy is never".into());
+        }
+        let Ok(_open) = self.open.try_acquire() else { return Err("too many questions are open".into()) };
+        let reason = format!("the command runs and wants to reach {target}; a denial only concerns that");
+        let question = Question { id: question::fresh_id(), reason, ..about.question.clone() };
+        let scribe = scribe.about(target);
+        let said = self.ask(&Arc::new(question), &about.conversation, &scribe).await;
+        let said = said.map_err(|refusal| refusal.to_string())?.map_err(|why| without_outcome(&why))?;
+        scribe.answered(&said).await.map_err(|refusal| refusal.to_string())?;
+        match said.answer {
+            Answer::Deny { note } => {
+                let note = note.map(|note| format!(": {note}")).unwrap_or_default();
+                Err(format!("denied by {}{note}", said.by))
+            }
+            Answer::ApproveOnce | Answer::ApproveForSession | Answer::AlwaysAllowPrefix => {
+                Ok(format!("approved by {}", said.by))
+            }
+        }
+    }
+}
+
+/// The command runs already.
+fn without_outcome(why: &str) -> String {
+    why.strip_suffix(", so it was not run").unwrap_or(why).to_owned()
+}

@@ -1,0 +1,77 @@
+//! The proxy of one command.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use crate::dial::{Gate, Resolve, Way};
+use crate::hosts::Hosts;
+use crate::{http, socks};
+
+/// More connections of one command are not open at the same time; further ones wait.
+const MOST_OPEN: usize = 256;
+
+/// How long a client may take to begin.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long, and for how many reads, a client that was refused is listened to.
+const PARTING: Duration = Duration::from_secs(2);
+const LEFT_UNREAD: usize = 256;
+
+/// How long accepting rests when there is no room for another descriptor.
+const REST: Duration = Duration::from_millis(100);
+
+/// Serves whatever connects, until the listener is shut down at its other end. Dropping this ends every connection.
+pub async fn serve(listener: TcpListener, hosts: Arc<Hosts>, gate: Arc<dyn Gate>, names: Arc<dyn Resolve>) {
+    let way = Way { hosts, gate, names };
+    let mut open = JoinSet::new();
+    loop {
+        tokio::select! {
+            Some(_) = open.join_next() => {}
+            accepted = listener.accept(), if open.len() < MOST_OPEN => match accepted {
+                Ok((client, _)) => drop(open.spawn(one(client, way.clone()))),
+                Err(error) if is_passing(&error) => tokio::time::sleep(REST).await,
+                Err(_) => return,
+            },
+        }
+    }
+}
+
+/// Whether accepting may work again later.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    const NO_MORE_FILES: [i32; 4] = [12, 23, 24, 105];
+    let kinds = [ConnectionAborted, ConnectionReset, Interrupted];
+    kinds.contains(&error.kind()) || error.raw_os_error().is_some_and(|code| NO_MORE_FILES.contains(&code))
+}
+
+/// Ends a connection whose client may still be sending: closing it at once would take the answer away from it.
+pub(crate) async fn part(mut client: TcpStream) -> io::Result<()> {
+    client.shutdown().await?;
+    let mut rest = [0; 4096];
+    let unread = async {
+        for _ in 0..LEFT_UNREAD {
+            if client.read(&mut rest).await? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    };
+    tokio::time::timeout(PARTING, unread).await.unwrap_or(Ok(()))
+}
+
+async fn one(client: TcpStream, way: Way) {
+    let _ = client.set_nodelay(true);
+    let mut first = [0];
+    let begun = tokio::time::timeout(PATIENCE, client.peek(&mut first)).await;
+    // Whatever becomes of a connection its client is told by its end.
+    let _ = match (begun, first) {
+        (Ok(Ok(1)), [socks::VERSION]) => socks::serve(client, &way).await,
+        (Ok(Ok(1)), _) => http::serve(client, &way).await,
+        _ => return,
+    };
+}
