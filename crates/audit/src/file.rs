@@ -39,7 +39,8 @@ CREATE TABLE record (
     decision TEXT AS (iif(json_valid(body), body ->> '$.verdict.decision')),
     kind     TEXT AS (iif(json_valid(body), body ->> '$.kind'))
 ) STRICT;
-CREATE UNIQUE INDEX record_once ON record (call, phase) WHERE phase <> 'typed';
+CREATE UNIQUE INDEX record_single ON record (call, phase)
+    WHERE phase NOT IN ('typed', 'reached') AND iif(json_valid(body), body ->> '$.host') IS NULL;
 CREATE INDEX record_by_call ON record (call);
 CREATE INDEX record_opened ON record (time) WHERE phase = 'judged';
 CREATE TABLE open (call TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -50,11 +51,13 @@ CREATE TRIGGER record_is_never_removed BEFORE DELETE ON record
     BEGIN SELECT raise(ABORT, 'the audit trail is append-only'); END;
 ";
 
-/// Indexes of trails that were made when no phase could come twice.
+/// Indexes of trails that were made when fewer phases could come twice.
 const REINDEX: &str = "
 BEGIN IMMEDIATE;
 DROP INDEX IF EXISTS record_of_call;
-CREATE UNIQUE INDEX IF NOT EXISTS record_once ON record (call, phase) WHERE phase <> 'typed';
+DROP INDEX IF EXISTS record_once;
+CREATE UNIQUE INDEX IF NOT EXISTS record_single ON record (call, phase)
+    WHERE phase NOT IN ('typed', 'reached') AND iif(json_valid(body), body ->> '$.host') IS NULL;
 CREATE INDEX IF NOT EXISTS record_by_call ON record (call);
 COMMIT;
 ";
@@ -148,7 +151,7 @@ fn check_format(connection: &Connection, path: &Path) -> Result<(), Error> {
 
 /// Brings the indexes of an older trail up to date; its records stay as they are.
 fn reindex(connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('record_once', 'record_by_call')";
+    let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('record_single', 'record_by_call')";
     if connection.query_row(sql, [], |row| row.get::<_, i64>(0))? < 2 {
         connection.execute_batch(REINDEX)?;
     }

@@ -76,7 +76,7 @@ fn a_trail_from_before_typing_was_recorded_is_written_on() {
     trail.append_all([judged(&call, "bash").into(), started(&call).into()]).unwrap();
     tamper(
         &trail,
-        "DROP INDEX record_once; DROP INDEX record_by_call;
+        "DROP INDEX record_single; DROP INDEX record_by_call;
          CREATE UNIQUE INDEX record_of_call ON record (call, phase);",
     );
     let again = runward_audit::Trail::at(trail.path());

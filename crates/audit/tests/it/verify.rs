@@ -128,7 +128,7 @@ fn swapped_neighbours_are_named_with_their_places() {
 
 #[test]
 fn swapped_bodies_are_named_with_their_places() {
-    let sql = "DROP INDEX record_once;
+    let sql = "DROP INDEX record_single;
                CREATE TEMP TABLE old AS SELECT number, body FROM record;
                UPDATE record SET body = (SELECT body FROM old WHERE number = 7) WHERE record.number = 3;
                UPDATE record SET body = (SELECT body FROM old WHERE number = 3) WHERE record.number = 7";

@@ -6,6 +6,7 @@ mod audit;
 mod behaviour;
 mod check;
 mod config;
+mod confined;
 mod doctor;
 mod execution_spec;
 mod full_disk;
