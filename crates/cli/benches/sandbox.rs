@@ -51,13 +51,26 @@ async fn measure() {
     println!("tier {}, Landlock {}\n", abilities.tier, abilities.landlock);
     let fences = [
         ("through the runner, not confined", None, None),
-        ("Landlock and seccomp", Some(1.3), Some(fence(&cwd, &abilities, Tier::Landlock, Duration::ZERO))),
+        (
+            "Landlock and seccomp",
+            Some(1.3),
+            Some(fence(&cwd, &abilities, (Tier::Landlock, Network::Off), Duration::ZERO)),
+        ),
         (
             "all namespaces, warm",
             Some(1.6),
-            Some(fence(&cwd, &abilities, Tier::Full, Duration::from_mins(1))),
+            Some(fence(&cwd, &abilities, (Tier::Full, Network::Off), Duration::from_mins(1))),
         ),
-        ("all namespaces, cold", Some(4.0), Some(fence(&cwd, &abilities, Tier::Full, Duration::ZERO))),
+        (
+            "the same with a list of hosts",
+            None,
+            Some(fence(&cwd, &abilities, (Tier::Full, Network::Listed), Duration::from_mins(1))),
+        ),
+        (
+            "all namespaces, cold",
+            Some(4.0),
+            Some(fence(&cwd, &abilities, (Tier::Full, Network::Off), Duration::ZERO)),
+        ),
     ];
     let mut bare = Way { name: "bare spawn", aim: None, times: Vec::new() };
     let mut wrapped = Way { name: "bubblewrap", aim: None, times: Vec::new() };
@@ -94,7 +107,7 @@ async fn measure() {
     spawner.shutdown().await;
 }
 
-fn fence(cwd: &Path, abilities: &Abilities, tier: Tier, keep: Duration) -> Fence {
+fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), keep: Duration) -> Fence {
     let settings = Settings {
         profile: Profile::WorkspaceWrite,
         writable_roots: Vec::new(),
@@ -105,7 +118,7 @@ fn fence(cwd: &Path, abilities: &Abilities, tier: Tier, keep: Duration) -> Fence
     };
     let abilities = Abilities { tier, ..abilities.clone() };
     let scene = Scene { cwd, program: Path::new("/bin/true") };
-    let confined = settings.confine(Profile::WorkspaceWrite, Network::Off, scene, &abilities);
+    let confined = settings.confine(Profile::WorkspaceWrite, network, scene, &abilities);
     let mut fence = confined.unwrap().0.unwrap();
     if tier == Tier::Landlock {
         fence.temporary = CString::new(cwd.to_str().unwrap()).ok();

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use runward_model::Limits;
 use runward_model::wire::{Launch, Opened, Parts, SpawnFd, Step};
-use runward_sandbox::Restrictions;
+use runward_sandbox::{Readable, Restrictions};
 
 use crate::{clone_vm, rlimits, signals};
 
@@ -78,9 +78,12 @@ pub(crate) struct Bounds<'a> {
 }
 
 /// What a command that is confined without a sandbox takes on.
-pub(crate) fn restrictions_of(launch: &Launch) -> Result<Option<Restrictions>, Failure> {
+pub(crate) fn restrictions_of(
+    launch: &Launch,
+    readable: &mut Readable,
+) -> Result<Option<Restrictions>, Failure> {
     let Some(fence) = launch.fence() else { return Ok(None) };
-    match Restrictions::alone(fence) {
+    match Restrictions::alone(fence, readable) {
         Ok(restrictions) => Ok(Some(restrictions)),
         Err(error) => Err(Failure::of(Step::Confine, &error)),
     }

@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use runward_model::wire::{Launch, Report, Step};
 use runward_model::{Abilities, Containment, LimitHit, Limits, SessionId, Signal};
+use runward_sandbox::Readable;
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cgroup::{Cgroups, Slot};
@@ -21,6 +22,8 @@ pub(crate) struct Grouped {
     sessions: HashMap<SessionId, Session>,
     first: HashMap<i32, SessionId>,
     stack: Stack,
+    /// What commands that are confined without namespaces may read.
+    readable: Readable,
     /// Last: dropped after everything else, it ends whatever is left.
     cgroups: Cgroups,
 }
@@ -88,7 +91,8 @@ impl Session {
 
 impl Grouped {
     pub(crate) fn new(cgroups: Cgroups) -> Self {
-        Grouped { sessions: HashMap::new(), first: HashMap::new(), stack: Stack::new(), cgroups }
+        let (sessions, first) = (HashMap::new(), HashMap::new());
+        Grouped { sessions, first, stack: Stack::new(), readable: Readable::default(), cgroups }
     }
 
     fn forget(&mut self, session: SessionId) {
@@ -120,10 +124,10 @@ impl Hold for Grouped {
         fds: Vec<OwnedFd>,
     ) -> Result<Option<i32>, Failure> {
         let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
+        let restrictions = restrictions_of(launch, &mut self.readable)?;
         let slot = self.cgroups.take().map_err(|error| Failure::of(Step::Contain, &error))?;
         let (meter, limits) =
             self.cgroups.limit(&slot, *launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
-        let restrictions = restrictions_of(launch)?;
         let cgroup = Some(slot.directory());
         let bounds = Bounds { cgroup, joins: meter.doors(), limits, restrictions: restrictions.as_ref() };
         let started = clone::spawn(&parts, &fds, &bounds, &mut self.stack);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use runward_model::wire::{Launch, Report, Step};
 use runward_model::{SessionId, Signal};
+use runward_sandbox::Readable;
 
 use crate::channel::Channel;
 use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
@@ -45,7 +46,7 @@ impl Keeper {
     pub(crate) fn begin(session: SessionId, launch: &Launch, fds: &[OwnedFd], channel: &Channel) -> Self {
         let started =
             launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL }).and_then(|parts| {
-                let restrictions = restrictions_of(launch)?;
+                let restrictions = restrictions_of(launch, &mut Readable::default())?;
                 let (limits, restrictions) = (*launch.limits(), restrictions.as_ref());
                 let bounds = Bounds { limits, restrictions, ..Bounds::default() };
                 clone::spawn(&parts, fds, &bounds, &mut Stack::new())

@@ -98,9 +98,14 @@ impl Ruleset {
 
     /// Allows `access` to what is open as `parent`, and everything below.
     pub(crate) fn allow(&self, parent: impl AsFd, access: Access) -> io::Result<()> {
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&parent)?.st_mode);
+        self.allow_known(parent, kind == FileType::Directory, access)
+    }
+
+    /// The same where it is known whether that is a directory.
+    pub(crate) fn allow_known(&self, parent: impl AsFd, directory: bool, access: Access) -> io::Result<()> {
         const PATH_BENEATH: u32 = 1;
         let parent = parent.as_fd();
-        let directory = FileType::from_raw_mode(rustix::fs::fstat(parent)?.st_mode) == FileType::Directory;
         let allowed = access.bits() & self.handled & if directory { u64::MAX } else { OF_FILES };
         let rule = Beneath { allowed, parent: parent.as_raw_fd() };
         // SAFETY: the kernel reads a live structure of the kind that is named.

@@ -1,11 +1,10 @@
 //! Mounts, by descriptors: a tree is copied, changed while nobody sees it, and put in its place.
 
 use std::ffi::{CStr, OsStr};
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
@@ -96,47 +95,4 @@ pub(crate) fn protect(place: &Path) -> io::Result<()> {
     let tree = copy(place)?;
     make_read_only(&tree, Depth::All)?;
     attach(tree, place)
-}
-
-/// The largest directories and files that together hold everything but `kept_out` and what is below those.
-pub(crate) fn all_but(kept_out: &[&Path]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    collect(Path::new("/"), kept_out, &mut found);
-    found
-}
-
-fn collect(place: &Path, kept_out: &[&Path], found: &mut Vec<PathBuf>) {
-    if kept_out.contains(&place) {
-        return;
-    }
-    if !kept_out.iter().any(|path| path.starts_with(place)) {
-        found.push(place.to_owned());
-        return;
-    }
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-            collect(&entry.path(), kept_out, found);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn everything_but_some_paths_is_listed_as_coarsely_as_can_be() {
-        let home = tempfile::tempdir().unwrap();
-        for name in ["open", "secret", "deep/open", "deep/secret"] {
-            fs::create_dir_all(home.path().join(name)).unwrap();
-        }
-        let (secret, deep) = (home.path().join("secret"), home.path().join("deep/secret"));
-        let found = all_but(&[&secret, &deep]);
-        let mut inside: Vec<_> =
-            found.iter().filter_map(|path| path.strip_prefix(home.path()).ok()?.to_str()).collect();
-        inside.sort_unstable();
-        assert_eq!(inside, ["deep/open", "open"]);
-        assert!(found.contains(&"/usr".into()));
-        assert!(!found.iter().any(|path| home.path().starts_with(path)));
-    }
 }

@@ -12,6 +12,7 @@ use crate::enclosure::Enclosure;
 use crate::fork;
 use crate::landlock;
 use crate::namespaces::Namespaces;
+use crate::readable::Readable;
 use crate::restrictions::Restrictions;
 
 /// Without cutting files off, read-only is not read-only.
@@ -85,7 +86,8 @@ fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
     };
     let told = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
     let Some(namespaces) = namespaces else {
-        let restrictions = Restrictions::alone(&sample).map_err(told("Landlock"))?;
+        let restrictions =
+            Restrictions::alone(&sample, &mut Readable::default()).map_err(told("Landlock"))?;
         restrictions.take_on().map_err(told("restrictions"))?;
         return forbidden_acts();
     };

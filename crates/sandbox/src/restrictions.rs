@@ -8,6 +8,7 @@ use runward_model::{Fence, Network};
 use crate::capabilities;
 use crate::landlock::{self, Access, Ruleset};
 use crate::mounts;
+use crate::readable::Readable;
 use crate::seccomp::{Filter, Sockets};
 
 /// What a command takes on between clone and exec: made before, since nothing may be allocated there.
@@ -48,15 +49,13 @@ impl Restrictions {
     }
 
     /// For a command without namespaces: everything readable but what is hidden and what everybody shares.
-    pub fn alone(fence: &Fence) -> io::Result<Self> {
+    pub fn alone(fence: &Fence, readable: &mut Readable) -> io::Result<Self> {
         let rules = Ruleset::new()?;
         let hidden: Vec<_> = fence.hidden.iter().map(|path| crate::mounts::path(path)).collect();
         let guarded = GUARDED.iter().map(std::path::Path::new);
         let kept_out: Vec<_> = hidden.into_iter().chain(guarded).collect();
-        for readable in mounts::all_but(&kept_out) {
-            if let Ok(open) = rustix::fs::open(&readable, mounts::FIND, rustix::fs::Mode::empty()) {
-                rules.allow(open, Access::Read)?;
-            }
+        for place in readable.all_but(&kept_out) {
+            rules.allow_known(&place.open, place.is_directory, Access::Read)?;
         }
         for path in &fence.shown {
             rules.allow(mounts::open(path)?, Access::Read)?;
