@@ -49,33 +49,12 @@ async fn measure() {
     let cwd = workspace.path().canonicalize().unwrap();
     let abilities = spawner.abilities().await.unwrap();
     println!("tier {}, Landlock {}\n", abilities.tier, abilities.landlock);
-    let fences = [
-        ("through the runner, not confined", None, None),
-        (
-            "Landlock and seccomp",
-            Some(1.3),
-            Some(fence(&cwd, &abilities, (Tier::Landlock, Network::Off), Duration::ZERO)),
-        ),
-        (
-            "all namespaces, warm",
-            Some(1.6),
-            Some(fence(&cwd, &abilities, (Tier::Full, Network::Off), Duration::from_mins(1))),
-        ),
-        (
-            "the same with a list of hosts",
-            None,
-            Some(fence(&cwd, &abilities, (Tier::Full, Network::Listed), Duration::from_mins(1))),
-        ),
-        (
-            "all namespaces, cold",
-            Some(4.0),
-            Some(fence(&cwd, &abilities, (Tier::Full, Network::Off), Duration::ZERO)),
-        ),
-    ];
     let mut bare = Way { name: "bare spawn", aim: None, times: Vec::new() };
     let mut wrapped = Way { name: "bubblewrap", aim: None, times: Vec::new() };
-    let mut ways: Vec<(Way, Option<Fence>)> =
-        fences.into_iter().map(|(name, aim, fence)| (Way { name, aim, times: Vec::new() }, fence)).collect();
+    let mut ways: Vec<(Way, Option<Fence>)> = fences(&cwd, &abilities)
+        .into_iter()
+        .map(|(name, aim, fence)| (Way { name, aim, times: Vec::new() }, fence))
+        .collect();
     let has_bubblewrap = Command::new("bwrap").arg("--version").output().is_ok();
     for _ in 0..ROUNDS {
         (0..EACH).for_each(|_| bare.times.push(timed(|| run(Command::new("/bin/true")))));
@@ -105,6 +84,33 @@ async fn measure() {
         println!("bubblewrap is not installed");
     }
     spawner.shutdown().await;
+}
+
+/// Every way through the runner, its aim, and what it is confined to.
+fn fences(cwd: &Path, abilities: &Abilities) -> [(&'static str, Option<f64>, Option<Fence>); 5] {
+    [
+        ("through the runner, not confined", None, None),
+        (
+            "Landlock and seccomp",
+            Some(1.3),
+            Some(fence(cwd, abilities, (Tier::Landlock, Network::Off), Duration::ZERO)),
+        ),
+        (
+            "all namespaces, warm",
+            Some(1.6),
+            Some(fence(cwd, abilities, (Tier::Full, Network::Off), Duration::from_mins(1))),
+        ),
+        (
+            "the same with a list of hosts",
+            None,
+            Some(fence(cwd, abilities, (Tier::Full, Network::Listed), Duration::from_mins(1))),
+        ),
+        (
+            "all namespaces, cold",
+            Some(4.0),
+            Some(fence(cwd, abilities, (Tier::Full, Network::Off), Duration::ZERO)),
+        ),
+    ]
 }
 
 fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), keep: Duration) -> Fence {

@@ -1,6 +1,7 @@
 //! `runward doctor`: what this host can enforce, found out by trying every promise for real.
 
 mod daemon;
+mod proxy;
 mod stage;
 mod tell;
 
@@ -107,6 +108,7 @@ async fn act(spawner: &Spawner, fence: Option<Fence>, set: &Set) -> anyhow::Resu
     let arguments = set.stage().arguments();
     let words: Vec<&str> = std::iter::once(trial::NAME).chain(arguments.iter().map(String::as_str)).collect();
     let mut child = start(spawner, program.as_os_str(), &words, fence, set.handle()?).await?;
+    let _proxy = child.outlet.take().map(proxy::serve).transpose()?;
     let mut output = Vec::new();
     let mut stdout = child.stdout.take().context("no output")?;
     let mut chunk = vec![0; 16 * 1024];

@@ -95,3 +95,16 @@ fn with_the_network_on_everything_else_is_kept() {
     assert_eq!(code, 0, "{told:#}");
     assert!(got_through(&told).contains(&"connect to the host"), "{told:#}");
 }
+
+#[test]
+fn with_a_list_of_hosts_nothing_else_is_reached() {
+    let home = home();
+    let (code, told) = doctor(home.path(), false, &[], &[("RUNWARD_SANDBOX_NETWORK", "example.com")]);
+    if told["tier"] != "full" {
+        return skipped("this host has no namespaces");
+    }
+    assert_eq!((code, &told["network"], &told["got_through"]), (0, &"allow".into(), &0.into()), "{told:#}");
+    let acts = told["acts"].as_array().unwrap();
+    let asked = acts.iter().find(|act| act["act"] == "have a proxy connect to the host").unwrap();
+    assert_eq!(asked["refused"], "HTTP/1.1 403", "the proxy was there, and said no");
+}

@@ -1,13 +1,13 @@
 //! Acts that reach outside.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixStream};
 use std::time::Duration;
 
-use runward_model::Promise;
+use runward_model::{Network, Promise};
 
 use super::{Entry, Stage, done};
 
@@ -29,6 +29,12 @@ pub(super) const ACTS: &[Entry] = &[
         make(libc::AF_ALG, libc::SOCK_SEQPACKET, 0)
     }),
     ("ask for a name", Promise::Network, ask_for_a_name),
+    ("have a proxy connect to the host", Promise::Network, |stage| {
+        by_proxy(&format!("127.0.0.1:{}", stage.port))
+    }),
+    ("have a proxy look the host up", Promise::Network, |stage| {
+        by_proxy(&format!("localhost:{}", stage.port))
+    }),
     ("reach an abstract socket", Promise::Services, |stage| {
         let address = UnixAddress::from_abstract_name(&stage.abstract_name)?;
         UnixStream::connect_addr(&address).map(drop)
@@ -94,6 +100,20 @@ fn multipath(stage: &Stage) -> io::Result<()> {
         }
         .into(),
     )
+}
+
+/// Asks the proxy of a command with lists of hosts for one that is on none.
+fn by_proxy(target: &str) -> io::Result<()> {
+    let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, Network::PROXY_PORT));
+    let mut stream = TcpStream::connect_timeout(&proxy, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("CONNECT {target} HTTP/1.1\r\n\r\n").as_bytes())?;
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer)?;
+    match &answer {
+        b"HTTP/1.1 200" => Ok(()),
+        other => Err(io::Error::other(String::from_utf8_lossy(other).into_owned())),
+    }
 }
 
 /// An address that belongs to nobody: that there is a way to it is what matters.
