@@ -118,6 +118,7 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
         profile: Profile::WorkspaceWrite,
         writable_roots: Vec::new(),
         deny_read: std::env::home_dir().map(|home| home.join(".ssh")).into_iter().collect(),
+        visible: Vec::new(),
         fallback: Fallback::Warn,
         keep,
         home: std::env::home_dir(),

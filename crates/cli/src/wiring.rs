@@ -102,6 +102,7 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         profile: told.profile,
         writable_roots: told.writable_roots,
         deny_read: told.deny_read.into_iter().chain(own_places(config)).collect(),
+        visible: places_of_work(config),
         fallback: told.fallback,
         keep: told.keep,
         home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
@@ -112,6 +113,12 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let narrower = told.doors.into_iter();
     let narrower = narrower.map(|(door, profile)| AtDoor { door, profile: Some(profile), reach: None });
     Sandboxing { usual, reach: told.network, doors: networks.into_iter().chain(narrower).collect() }
+}
+
+/// Where the operator has commands work: there they can read each other's directories.
+fn places_of_work(config: &Config) -> Vec<PathBuf> {
+    let named = config.policy.cwd_roots.iter().chain(&config.shell_tool.allowed_directories).cloned();
+    std::env::current_dir().into_iter().chain(named).collect()
 }
 
 /// What is not used is not tried either: that takes some milliseconds.

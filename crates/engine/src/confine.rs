@@ -63,6 +63,7 @@ impl Sandboxing {
             profile: Profile::FullAccess,
             writable_roots: Vec::new(),
             deny_read: Vec::new(),
+            visible: Vec::new(),
             fallback: runward_sandbox::Fallback::Refuse,
             keep: std::time::Duration::ZERO,
             home: None,

@@ -78,6 +78,8 @@ pub struct Settings {
     pub writable_roots: Vec<PathBuf>,
     /// What they may not read; absolute paths.
     pub deny_read: Vec<PathBuf>,
+    /// What they can read even where it lies among temporary files, whose place is taken by their own.
+    pub visible: Vec<PathBuf>,
     /// What happens where this host cannot keep a promise.
     pub fallback: Fallback,
     /// How long a sandbox is kept for the next command like it.
@@ -155,7 +157,7 @@ impl Settings {
         let fence = Fence {
             tier: abilities.tier,
             network,
-            shown: texts(shown(&[cwd, program], &writable))?,
+            shown: texts(self.shown(&[cwd, program], &writable))?,
             protected: texts(self.protected(&writable))?,
             writable: texts(writable)?,
             hidden: texts(hidden)?,
@@ -183,6 +185,21 @@ impl Settings {
         above_home || SYSTEM.iter().any(|system| cwd == Path::new(system))
     }
 
+    /// What would be out of sight in a directory that everybody shares.
+    fn shown(&self, paths: &[&Path], writable: &[PathBuf]) -> Vec<PathBuf> {
+        let is_inside = |path: &Path| PRIVATE.iter().any(|private| path.starts_with(private));
+        let visible = self.visible.iter().filter_map(|path| fs::canonicalize(path).ok());
+        let visible = visible.filter(|path| !PRIVATE.iter().any(|private| path == Path::new(private)));
+        let mut shown: Vec<PathBuf> = Vec::new();
+        for path in visible.chain(paths.iter().map(Into::into)).filter(|path| is_inside(path)) {
+            if !writable.iter().chain(&shown).any(|root| path.starts_with(root)) {
+                shown.push(path);
+            }
+        }
+        shown.sort_unstable();
+        shown
+    }
+
     /// What stays read-only in these roots, unless it is named as a root itself.
     fn protected(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
         let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root.starts_with(path));
@@ -195,18 +212,6 @@ impl Settings {
         };
         writable.iter().flat_map(below).filter(|path| !named(path)).collect()
     }
-}
-
-/// What would be out of sight in a directory that everybody shares.
-fn shown(paths: &[&Path], writable: &[PathBuf]) -> Vec<PathBuf> {
-    let is_private = |path: &Path| PRIVATE.iter().any(|private| path.starts_with(private));
-    let mut shown: Vec<PathBuf> = Vec::new();
-    for path in paths.iter().filter(|path| is_private(path)) {
-        if !writable.iter().chain(&shown).any(|root| path.starts_with(root)) {
-            shown.push(path.into());
-        }
-    }
-    shown
 }
 
 /// Where a path leads; itself while it leads nowhere.
@@ -231,6 +236,7 @@ mod tests {
             profile: Profile::WorkspaceWrite,
             writable_roots: Vec::new(),
             deny_read: vec!["/nowhere/secret".into()],
+            visible: Vec::new(),
             fallback: Fallback::Refuse,
             keep: Duration::ZERO,
             home: Some("/home/ada".into()),
@@ -257,6 +263,19 @@ mod tests {
         };
         assert_eq!(ask(Profile::ReadOnly), [c"/tmp/work".to_owned(), c"/var/tmp/tool".to_owned()]);
         assert_eq!(ask(Profile::WorkspaceWrite), [c"/var/tmp/tool".to_owned()]);
+    }
+
+    #[test]
+    fn what_the_operator_works_in_is_shown_but_not_all_temporary_files() {
+        let (place, other) = (tempfile::tempdir_in("/tmp").unwrap(), tempfile::tempdir_in("/tmp").unwrap());
+        let visible = vec![place.path().into(), "/tmp".into(), "/usr".into(), "/tmp/nowhere".into()];
+        let settings = Settings { visible, ..settings() };
+        let cwd = other.path().to_str().unwrap();
+        let shown = confined(&settings, Profile::WorkspaceWrite, cwd).shown;
+        assert_eq!(shown, [text(place.path().into()).unwrap()]);
+        let inside = place.path().join("below");
+        let shown = confined(&settings, Profile::ReadOnly, inside.to_str().unwrap()).shown;
+        assert_eq!(shown, [text(place.path().into()).unwrap()]);
     }
 
     #[test]

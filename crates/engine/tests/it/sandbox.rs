@@ -24,6 +24,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         profile,
         writable_roots: Vec::new(),
         deny_read: Vec::new(),
+        visible: Vec::new(),
         fallback: Fallback::Refuse,
         keep: MINUTE,
         home: None,
