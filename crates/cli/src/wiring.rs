@@ -103,6 +103,7 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         writable_roots: told.writable_roots,
         deny_read: told.deny_read.into_iter().chain(own_places(config)).collect(),
         visible: places_of_work(config),
+        kept: own_places(config).into_iter().chain(config.policy.directory.clone()).collect(),
         fallback: told.fallback,
         keep: told.keep,
         home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
@@ -131,20 +132,21 @@ fn tier(config: &Config) -> Tier {
     if config.policy.directory.is_none() && wanted.all(is_open) { Tier::None } else { Tier::Full }
 }
 
-/// Where this program keeps what commands may not see.
+/// Where this program keeps what commands may neither see nor change.
 fn own_places(config: &Config) -> Vec<PathBuf> {
     let settings = std::env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(std::env::home_dir()?.join(".config")))
         .map(|directory| directory.join("runward"));
-    let named = std::env::var_os("RUNWARD_CONFIG").map(PathBuf::from);
     let trail = match &config.audit.place {
         Place::Named(path) => Some(path.clone()),
         Place::Usual => None,
     };
     let state = Some(State::of_this_user().path().to_owned());
-    let places = [settings, named, trail, state, config.output.directory.clone(), config.abort_file.clone()];
-    places.into_iter().flatten().filter(|path| path.is_absolute()).collect()
+    let approvals = [config.approvals.rules_file.clone(), config.approvals.directory.clone()];
+    let others = [config.file.clone(), config.output.directory.clone(), config.abort_file.clone()];
+    let places = [settings, trail, state].into_iter().chain(approvals).chain(others);
+    places.flatten().filter(|path| path.is_absolute()).collect()
 }
 
 /// The trail that every call is written to, unless the settings want none. Nothing is opened or made yet.

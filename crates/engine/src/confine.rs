@@ -64,6 +64,7 @@ impl Sandboxing {
             writable_roots: Vec::new(),
             deny_read: Vec::new(),
             visible: Vec::new(),
+            kept: Vec::new(),
             fallback: runward_sandbox::Fallback::Refuse,
             keep: std::time::Duration::ZERO,
             home: None,

@@ -78,7 +78,8 @@ impl Fence {
                 "{shown} is protected; to allow it, name {protected} in sandbox.writable_roots"
             ));
         }
-        if !outside || contains(&self.writable, path) || is_private(path) {
+        let own = is_private(path) && !contains(&self.shown, path);
+        if !outside || contains(&self.writable, path) || own {
             return None;
         }
         let directory = path.parent().unwrap_or(path).display();

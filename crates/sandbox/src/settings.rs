@@ -78,6 +78,8 @@ pub struct Settings {
     pub writable_roots: Vec<PathBuf>,
     /// What they may not read; absolute paths.
     pub deny_read: Vec<PathBuf>,
+    /// What they may not change, or make, wherever it lies; absolute paths.
+    pub kept: Vec<PathBuf>,
     /// What they can read even where it lies among temporary files, whose place is taken by their own.
     pub visible: Vec<PathBuf>,
     /// What happens where this host cannot keep a promise.
@@ -208,10 +210,24 @@ impl Settings {
             _ => &[],
         };
         let below = |root: &PathBuf| {
-            PROTECTED.iter().chain(at_home(root)).map(|name| root.join(name)).collect::<Vec<_>>()
+            let known = PROTECTED.iter().chain(at_home(root)).map(|name| root.join(name));
+            known.chain(own_settings(root)).collect::<Vec<PathBuf>>()
         };
-        writable.iter().flat_map(below).filter(|path| !named(path)).collect()
+        let kept = self.kept.iter().map(|path| canonical(path));
+        let kept = kept.filter(|path| writable.iter().any(|root| path.starts_with(root) && path != root));
+        let mut protected: Vec<PathBuf> =
+            writable.iter().flat_map(below).filter(|path| !named(path)).chain(kept).collect();
+        protected.sort_unstable();
+        protected.dedup();
+        protected
     }
+}
+
+/// Whatever is called as if it were settings of ours.
+fn own_settings(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let is_ours = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(b".runward");
+    entries.filter(is_ours).map(|entry| entry.path())
 }
 
 /// Where a path leads; itself while it leads nowhere.
@@ -237,6 +253,7 @@ mod tests {
             writable_roots: Vec::new(),
             deny_read: vec!["/nowhere/secret".into()],
             visible: Vec::new(),
+            kept: vec!["/site/rules".into(), "/elsewhere/rules".into()],
             fallback: Fallback::Refuse,
             keep: Duration::ZERO,
             home: Some("/home/ada".into()),
@@ -283,7 +300,13 @@ mod tests {
         let found = confined(&settings(), Profile::WorkspaceWrite, "/site");
         assert_eq!(found.writable, [c"/site".to_owned()]);
         assert!(found.protected.contains(&c"/site/.git/hooks".to_owned()));
+        assert!(found.protected.contains(&c"/site/rules".to_owned()));
+        assert!(!found.protected.contains(&c"/elsewhere/rules".to_owned()));
         assert_eq!(confined(&settings(), Profile::ReadOnly, "/site").writable, Vec::<CString>::new());
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join(".runward-rules.toml"), "").unwrap();
+        let found = confined(&settings(), Profile::WorkspaceWrite, place.path().to_str().unwrap());
+        assert!(found.protected.contains(&text(place.path().join(".runward-rules.toml")).unwrap()));
         let named = Settings { writable_roots: vec!["/site/.vscode".into()], ..settings() };
         let found = confined(&named, Profile::WorkspaceWrite, "/site");
         assert!(!found.protected.contains(&c"/site/.vscode".to_owned()));

@@ -40,6 +40,8 @@ pub(crate) use shell_tool::{Inherit, ShellTool};
 /// What the program is told, checked; nothing in it is optional.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
+    /// The file that was read, if one was.
+    pub(crate) file: Option<PathBuf>,
     /// The tools to offer; empty offers all.
     pub(crate) tools: Vec<String>,
     pub(crate) policy: Policy,
@@ -147,14 +149,16 @@ impl Config {
 
     fn from_layers(file: Option<&Path>, variables: &Variables, flags: &[Flag<'_>]) -> Result<Self, Error> {
         let mut settings = Settings::defaults()?;
-        if let Some((path, text)) = file::read(file, variables)? {
-            settings.apply_file(&path, &text)?;
+        let found = file::read(file, variables)?;
+        if let Some((path, text)) = &found {
+            settings.apply_file(path, text)?;
         }
         settings.apply_environment(variables)?;
         for (flag, key, text) in flags {
             settings.apply_flag(flag, key, text)?;
         }
-        Config::read(&mut settings)
+        let file = found.and_then(|(path, _)| std::path::absolute(path).ok());
+        Ok(Config { file, ..Config::read(&mut settings)? })
     }
 }
 

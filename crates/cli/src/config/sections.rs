@@ -25,6 +25,7 @@ impl Config {
         let patience = Duration::from_secs(1)..=Duration::from_hours(24);
         let heartbeat = Duration::from_secs(1)..=Duration::from_mins(10);
         Ok(Config {
+            file: None,
             tools: read_tools(settings)?,
             policy: Policy::read(settings)?,
             rules: RuleBook::read(settings)?,

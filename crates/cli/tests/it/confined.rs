@@ -108,6 +108,44 @@ fn the_streaming_door_confines_and_names_too() {
 }
 
 #[test]
+fn settings_and_rules_in_a_workspace_are_out_of_reach() {
+    let place = Place::new("");
+    let work = place.path("work");
+    fs::create_dir(work.join("rules")).unwrap();
+    fs::write(work.join("rules/main.rego"), "package sandbox.main\nallow := true\n").unwrap();
+    fs::write(
+        work.join("mine.toml"),
+        "approvals.rules_file = \"RULES\"".replace("RULES", work.join("granted.toml").to_str().unwrap()),
+    )
+    .unwrap();
+    if place.client().is_none() {
+        return;
+    }
+    let program = place.program(&["stdio", "--config", work.join("mine.toml").to_str().unwrap()]);
+    let program = program.env("POLICY_DIR", work.join("rules")).env("ALLOWED_COMMANDS", "*");
+    let mut client = StdioClient::start(program.into_command(), Era::Modern);
+    for line in [
+        "cat mine.toml",
+        "echo x >> mine.toml",
+        "rm mine.toml",
+        "mv mine.toml other",
+        "echo x >> rules/main.rego",
+        "echo x > rules/more.rego",
+        "mv rules elsewhere",
+        "echo x > granted.toml",
+    ] {
+        let result = call(&mut client, "shell", &json!({ "command": line }));
+        assert_eq!(result["isError"], true, "{line}: {result:#}");
+    }
+    let result = call(&mut client, "shell", &json!({ "command": "cat rules/main.rego; echo x > other" }));
+    assert_eq!(result["isError"], false, "{result:#}");
+    drop(client);
+    let mut left: Vec<_> = fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["mine.toml", "other", "rules"]);
+}
+
+#[test]
 fn a_rule_narrows_the_whole_line_wherever_its_command_stands() {
     let rule = "[[rule]]\npattern = [\"touch\"]\ndecision = \"allow\"\nprofile = \"read-only\"";
     for profile in ["workspace-write", "full-access"] {

@@ -25,6 +25,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         writable_roots: Vec::new(),
         deny_read: Vec::new(),
         visible: Vec::new(),
+        kept: Vec::new(),
         fallback: Fallback::Refuse,
         keep: MINUTE,
         home: None,
