@@ -20,7 +20,7 @@ const LINGER: Duration = Duration::from_millis(300);
 const MAX_AGE: Duration = Duration::from_mins(10);
 
 /// More than this many sandboxes do not wait at the same time.
-const MAX_IDLE: usize = 16;
+const MAX_IDLE: usize = 32;
 
 /// All sandboxes, and what stands in for missing files.
 pub(crate) struct Sandboxes {
