@@ -103,6 +103,9 @@ fn tell_command(text: &mut String, command: &Judged) {
     if let Some(rule) = &command.rule {
         let _ = writeln!(text, "           rule: {}", printable(rule));
     }
+    if let Some(profile) = command.profile {
+        let _ = writeln!(text, "           sandbox: {profile} for the whole line, if it is not narrower anyway");
+    }
 }
 
 const fn name(decision: Decision) -> &'static str {
