@@ -121,6 +121,7 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
         visible: Vec::new(),
         kept: Vec::new(),
         fallback: Fallback::Warn,
+        temporary_size: 1 << 30,
         keep,
         home: std::env::home_dir(),
     };

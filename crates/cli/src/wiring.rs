@@ -105,6 +105,7 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         visible: places_of_work(config),
         kept: own_places(config).into_iter().chain(config.policy.directory.clone()).collect(),
         fallback: told.fallback,
+        temporary_size: told.temporary_size,
         keep: told.keep,
         home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
     };

@@ -66,6 +66,7 @@ impl Sandboxing {
             visible: Vec::new(),
             kept: Vec::new(),
             fallback: runward_sandbox::Fallback::Refuse,
+            temporary_size: 1 << 30,
             keep: std::time::Duration::ZERO,
             home: None,
         };

@@ -168,6 +168,7 @@ mod tests {
             hidden: vec![text("/home/ada/.ssh")],
             shown: Vec::new(),
             temporary: None,
+            temporary_size: 1 << 30,
             keep: Duration::ZERO,
             directory: text("/site"),
             placeholders: Vec::new(),

@@ -142,6 +142,8 @@ pub struct Fence {
     pub shown: Vec<CString>,
     /// A directory to be made for its temporary files, where there is no namespace for a private `/tmp`.
     pub temporary: Option<CString>,
+    /// How large its private temporary files may become together, in bytes.
+    pub temporary_size: u64,
     /// How long its sandbox is kept for the next command like it.
     pub keep: Duration,
     /// Where it runs.

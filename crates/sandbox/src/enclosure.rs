@@ -51,7 +51,7 @@ impl Enclosure {
         namespaces.enter(fence.network)?;
         let (writable, shown) = (copies(&fence.writable)?, copies(&fence.shown)?);
         mounts::make_read_only(mounts::root()?, Depth::All)?;
-        let private = Private::mount()?;
+        let private = Private::mount(fence.temporary_size)?;
         let kept = kept_run(fence.network);
         let terminals = mounts::open(c"/dev/pts").ok();
         devices::furnish(&private)?;

@@ -166,6 +166,7 @@ mod tests {
             temporary: None,
             directory: CString::default(),
             placeholders: Vec::new(),
+            temporary_size: 1 << 30,
             keep: Duration::ZERO,
         }
     }

@@ -1,5 +1,6 @@
 //! Temporary files of a command's own, and what covers other things.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -32,10 +33,13 @@ pub(crate) struct Private {
 }
 
 impl Private {
-    /// Mounts it, below `/tmp` for the moment.
-    pub(crate) fn mount() -> io::Result<Self> {
+    /// Mounts it, below `/tmp` for the moment. It takes so many bytes at most, and never more than half of the memory.
+    pub(crate) fn mount(size: u64) -> io::Result<Self> {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
-        mount("tmpfs", "/tmp", "tmpfs", flags, c"mode=0755")?;
+        let memory = rustix::system::sysinfo();
+        let half = memory.totalram.saturating_mul(memory.mem_unit.into()) / 2;
+        let options = CString::new(format!("mode=0755,size={}", size.min(half).max(1 << 20)))?;
+        mount("tmpfs", "/tmp", "tmpfs", flags, options.as_c_str())?;
         let root = openat(CWD, "/tmp", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let private = Private { root };
         for name in ["tmp", "var-tmp", "shm", "dev", "run", "empty", "missing"] {

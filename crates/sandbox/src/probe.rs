@@ -82,6 +82,7 @@ fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
         temporary: None,
         directory: CString::default(),
         placeholders: Vec::new(),
+        temporary_size: 1 << 30,
         keep: Duration::ZERO,
     };
     let told = |what: &'static str| move |error: io::Error| format!("{what}: {error}");

@@ -84,6 +84,8 @@ pub struct Settings {
     pub visible: Vec<PathBuf>,
     /// What happens where this host cannot keep a promise.
     pub fallback: Fallback,
+    /// How large private temporary files may become together, in bytes.
+    pub temporary_size: u64,
     /// How long a sandbox is kept for the next command like it.
     pub keep: Duration,
     /// The home directory, where there is one.
@@ -164,6 +166,7 @@ impl Settings {
             writable: texts(writable)?,
             hidden: texts(hidden)?,
             temporary: None,
+            temporary_size: self.temporary_size,
             keep: self.keep,
             directory: text(cwd.to_owned())?,
             placeholders: Vec::new(),
@@ -255,6 +258,7 @@ mod tests {
             visible: Vec::new(),
             kept: vec!["/site/rules".into(), "/elsewhere/rules".into()],
             fallback: Fallback::Refuse,
+            temporary_size: 1 << 30,
             keep: Duration::ZERO,
             home: Some("/home/ada".into()),
         }

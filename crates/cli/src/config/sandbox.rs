@@ -18,6 +18,7 @@ pub(crate) struct Sandbox {
     pub(crate) writable_roots: Vec<PathBuf>,
     pub(crate) deny_read: Vec<PathBuf>,
     pub(crate) fallback: Fallback,
+    pub(crate) temporary_size: u64,
     pub(crate) keep: Duration,
     /// Narrower profiles of certain doors.
     pub(crate) doors: Vec<(String, Profile)>,
@@ -38,6 +39,7 @@ impl Sandbox {
             writable_roots: read_paths(settings, "sandbox.writable_roots", home.as_deref())?,
             deny_read: read_paths(settings, "sandbox.deny_read", home.as_deref())?,
             fallback: settings.choice("sandbox.fallback", &fallbacks)?,
+            temporary_size: settings.size("sandbox.temporary_size", 1 << 20..=1 << 40)? as u64,
             keep: settings.duration("sandbox.keep", Duration::ZERO..=Duration::from_hours(24))?,
             doors: read_doors(settings)?,
             network_tool: read_network(settings, "network_tool.network")?,

@@ -104,7 +104,8 @@ fn tell_command(text: &mut String, command: &Judged) {
         let _ = writeln!(text, "           rule: {}", printable(rule));
     }
     if let Some(profile) = command.profile {
-        let _ = writeln!(text, "           sandbox: {profile} for the whole line, if it is not narrower anyway");
+        let _ =
+            writeln!(text, "           sandbox: {profile} for the whole line, if it is not narrower anyway");
     }
 }
 

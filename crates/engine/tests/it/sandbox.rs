@@ -27,6 +27,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         visible: Vec::new(),
         kept: Vec::new(),
         fallback: Fallback::Refuse,
+        temporary_size: 1 << 30,
         keep: MINUTE,
         home: None,
     };

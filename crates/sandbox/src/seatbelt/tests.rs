@@ -117,6 +117,7 @@ fn workspace(network: Network) -> Fence {
         hidden: texts(&["/Users/ada/.ssh", "/Users/ada/site/keys/secret"]),
         shown: Vec::new(),
         temporary: Some(c"/var/folders/ab/T/runward-1-0".to_owned()),
+        temporary_size: 1 << 30,
         keep: Duration::ZERO,
         directory: c"/Users/ada/site".to_owned(),
         placeholders: Vec::new(),

@@ -122,3 +122,17 @@ fn limits_hold_in_a_sandbox() {
         assert_eq!((code, stdout.as_str()), (0, "fine\n"), "{stderr}");
     });
 }
+
+#[test]
+fn temporary_files_are_bounded_and_what_fills_them_hurts_nobody_else() {
+    let place = Place::new();
+    let mut settings = confined(Profile::WorkspaceWrite);
+    settings.sandboxing.usual.temporary_size = 8 << 20;
+    with(settings, async |engine| {
+        let fill = "head -c 100000000 /dev/zero > /tmp/full";
+        let (code, _, stderr) = sh(engine, &place.work(), fill).await;
+        assert!(code != 0 && stderr.contains("No space left on device"), "{code} {stderr}");
+        let (code, stdout, _) = sh(engine, &place.work(), "ls /tmp; echo x > /tmp/fits").await;
+        assert_eq!((code, stdout.as_str()), (0, ""));
+    });
+}
