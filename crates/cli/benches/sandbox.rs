@@ -119,6 +119,7 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
         writable_roots: Vec::new(),
         deny_read: std::env::home_dir().map(|home| home.join(".ssh")).into_iter().collect(),
         visible: Vec::new(),
+        own: Vec::new(),
         kept: Vec::new(),
         fallback: Fallback::Warn,
         temporary_size: 1 << 30,

@@ -101,9 +101,10 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let usual = runward_sandbox::Settings {
         profile: told.profile,
         writable_roots: told.writable_roots,
-        deny_read: told.deny_read.into_iter().chain(own_places(config)).collect(),
+        deny_read: told.deny_read,
+        own: own_places(config),
         visible: places_of_work(config),
-        kept: own_places(config).into_iter().chain(config.policy.directory.clone()).collect(),
+        kept: what_decides(config),
         fallback: told.fallback,
         temporary_size: told.temporary_size,
         keep: told.keep,
@@ -133,7 +134,13 @@ fn tier(config: &Config) -> Tier {
     if config.policy.directory.is_none() && wanted.all(is_open) { Tier::None } else { Tier::Full }
 }
 
-/// Where this program keeps what commands may neither see nor change.
+/// What decides about commands: nothing that they may change, and nothing that they may put there.
+fn what_decides(config: &Config) -> Vec<PathBuf> {
+    let files = [&config.file, &config.approvals.rules_file, &config.policy.directory];
+    files.into_iter().flatten().filter(|path| path.is_absolute()).cloned().collect()
+}
+
+/// Where this program keeps what commands may not see.
 fn own_places(config: &Config) -> Vec<PathBuf> {
     let settings = std::env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)

@@ -64,6 +64,7 @@ impl Sandboxing {
             writable_roots: Vec::new(),
             deny_read: Vec::new(),
             visible: Vec::new(),
+            own: Vec::new(),
             kept: Vec::new(),
             fallback: runward_sandbox::Fallback::Refuse,
             temporary_size: 1 << 30,

@@ -50,6 +50,8 @@ impl Enclosure {
         let services = services::listening();
         namespaces.enter(fence.network)?;
         let (writable, shown) = (copies(&fence.writable)?, copies(&fence.shown)?);
+        let inner = inside_protected(fence);
+        let inner = copies(&inner)?;
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::mount(fence.temporary_size)?;
         let kept = kept_run(fence.network);
@@ -72,10 +74,14 @@ impl Enclosure {
             mounts::make_read_only(mounts::open(place)?, Depth::One)?;
         }
         protect_all(fence, &private)?;
+        for (path, tree) in inner {
+            mounts::attach(tree, path)?;
+        }
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             unless_gone(private.cover(&path))?;
         }
-        for socket in services.iter().filter(|socket| root_of(socket, fence).is_none()) {
+        let is_own = |socket: &&PathBuf| root_of(socket, fence).is_some_and(|root| !is_shared(root));
+        for socket in services.iter().filter(|socket| !is_own(socket)) {
             if socket.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
                 unless_gone(private.cover(socket))?;
             }
@@ -135,6 +141,20 @@ fn copies(writable: &[CString]) -> io::Result<Vec<(&Path, OwnedFd)>> {
     paths.sort_unstable();
     paths.dedup();
     paths.into_iter().map(|path| Ok((path, mounts::copy(path)?))).collect()
+}
+
+/// Writable roots that lie in something that stays read-only around them.
+fn inside_protected(fence: &Fence) -> Vec<CString> {
+    let protected = |root: &&CString| {
+        let (root, mut paths) = (mounts::path(root), fence.protected.iter().map(|path| mounts::path(path)));
+        paths.any(|path| root.starts_with(path))
+    };
+    fence.writable.iter().filter(protected).cloned().collect()
+}
+
+/// Whether everybody has files there, and services that listen.
+fn is_shared(root: &Path) -> bool {
+    ["/tmp", "/var/tmp", "/dev/shm", "/run"].iter().any(|shared| root == Path::new(shared))
 }
 
 /// Puts a copy where it was; what leads there may have to be made again in a private directory.

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
 /// Opens a place without opening what is there.
@@ -43,12 +43,23 @@ pub(crate) fn open(text: &CStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(text, FIND, Mode::empty())?)
 }
 
-/// A copy of what is mounted at `place` and below, in no place yet.
-pub(crate) fn copy(place: &Path) -> io::Result<OwnedFd> {
-    copy_at(CWD, place)
+/// The place that a path names, without a symbolic link on the way: somebody may swap one in while this looks. A link
+/// at its end is found itself.
+pub(crate) fn find(place: &Path) -> io::Result<OwnedFd> {
+    let flags = FIND | OFlags::NOFOLLOW;
+    Ok(openat2(CWD, place, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
-/// The same with a path below an open directory.
+/// A copy of what is mounted at `place` and below, in no place yet.
+pub(crate) fn copy(place: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    Ok(open_tree(find(place)?, "", flags)?)
+}
+
+/// The same of something below an open directory of our own.
 pub(crate) fn copy_at(directory: impl AsFd, place: &Path) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -59,7 +70,8 @@ pub(crate) fn copy_at(directory: impl AsFd, place: &Path) -> io::Result<OwnedFd>
 
 /// Puts a copy in its place, over whatever is there. A symbolic link there is covered, not followed.
 pub(crate) fn attach(tree: impl AsFd, place: &Path) -> io::Result<()> {
-    Ok(move_mount(tree, "", CWD, place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, "", find(place)?, "", flags)?)
 }
 
 /// Where everything is, for [`make_read_only`].

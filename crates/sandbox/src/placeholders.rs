@@ -7,7 +7,7 @@
 //! even when a crash left it behind.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use runward_model::Fence;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::enclosure::root_of;
@@ -62,7 +62,7 @@ impl Placeholders {
             {
                 let alone = rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok();
                 if alone && is_same(&directory, place) {
-                    let _ = rustix::fs::rmdir(place);
+                    take_away(&directory, place);
                 }
             }
         }
@@ -77,12 +77,13 @@ impl Placeholders {
             return Ok(true);
         }
         for _ in 0..TRIES {
-            match rustix::fs::mkdir(place, MARK) {
+            let (parent, name) = parent_of(place)?;
+            match rustix::fs::mkdirat(&parent, name, MARK) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(Errno::ACCESS | Errno::ROFS | Errno::PERM) => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
-            if let Some(directory) = locked(place)? {
+            if let Some(directory) = locked(&parent, name, place)? {
                 self.held.insert(place.to_owned(), (directory, 1));
                 return Ok(true);
             }
@@ -108,18 +109,36 @@ fn first_missing(root: &Path, path: &Path) -> Option<PathBuf> {
         place.push(part);
         match rustix::fs::lstat(&place) {
             Err(Errno::NOENT) => return Some(place),
-            Ok(found) if is_marked(&found) => return Some(place),
-            Ok(_) => {}
-            Err(_) => return None,
+            Ok(found) if is_marked(&found, &place) => return Some(place),
+            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {}
+            // What is behind a file or a link is somewhere else, or nowhere.
+            Ok(_) | Err(_) => return None,
         }
     }
     None
 }
 
+/// Removes a placeholder. One that somebody has filled meanwhile is theirs, and gets the mode of any other directory.
+fn take_away(directory: &OwnedFd, place: &Path) {
+    let removed =
+        parent_of(place).map(|(parent, name)| rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR));
+    if matches!(removed, Ok(Err(Errno::NOTEMPTY | Errno::EXIST))) {
+        let _ = rustix::fs::fchmod(directory, Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH);
+    }
+}
+
+/// The directory that a placeholder stands in, reached without symbolic links, and its name there.
+fn parent_of(place: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+    match (place.parent(), place.file_name()) {
+        (Some(parent), Some(name)) => Ok((mounts::find(parent)?, name)),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
 /// A placeholder that nobody removes from now on; `None` while somebody else is removing it.
-fn locked(place: &Path) -> io::Result<Option<OwnedFd>> {
+fn locked(parent: &OwnedFd, name: &OsStr, place: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = match rustix::fs::open(place, flags, Mode::empty()) {
+    let directory = match rustix::fs::openat(parent, name, flags, Mode::empty()) {
         Ok(directory) => directory,
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
@@ -134,12 +153,18 @@ fn locked(place: &Path) -> io::Result<Option<OwnedFd>> {
 /// What is at a path: device and file number, or nothing but a placeholder.
 pub fn identity(path: &CStr) -> Option<(u64, u64)> {
     let found = rustix::fs::lstat(path).ok()?;
-    (!is_marked(&found)).then_some((found.st_dev, found.st_ino))
+    (!is_marked(&found, mounts::path(path))).then_some((found.st_dev, found.st_ino))
 }
 
-fn is_marked(found: &Stat) -> bool {
+/// Whether it is nothing but a placeholder: one that somebody has filled is a directory like any other.
+fn is_marked(found: &Stat, place: &Path) -> bool {
     let directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
-    directory && Mode::from_raw_mode(found.st_mode) == MARK
+    let marked = directory && Mode::from_raw_mode(found.st_mode) == MARK;
+    marked
+        && match std::fs::read_dir(place) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
 }
 
 /// Whether `place` still is what is open.

@@ -42,7 +42,7 @@ impl Restrictions {
         let rules = Ruleset::new()?;
         rules.allow(mounts::open(c"/")?, Access::Read)?;
         for path in writable {
-            rules.allow(mounts::open(path)?, Access::Change)?;
+            rules.allow(mounts::find(mounts::path(path))?, Access::Change)?;
         }
         rules.allow(mounts::open(c"/dev")?, Access::Use)?;
         Ok(Restrictions { rules: Some(rules), filter, bounds: false })
@@ -58,10 +58,10 @@ impl Restrictions {
             rules.allow_known(&place.open, place.is_directory, Access::Read)?;
         }
         for path in &fence.shown {
-            rules.allow(mounts::open(path)?, Access::Read)?;
+            rules.allow(mounts::find(mounts::path(path))?, Access::Read)?;
         }
         for path in fence.writable.iter().chain(&fence.temporary) {
-            rules.allow(mounts::open(path)?, Access::Change)?;
+            rules.allow(mounts::find(mounts::path(path))?, Access::Change)?;
         }
         for device in DEVICES {
             if let Ok(open) = rustix::fs::open(device, mounts::FIND, rustix::fs::Mode::empty()) {

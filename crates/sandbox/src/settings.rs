@@ -1,6 +1,6 @@
 //! From a profile and a working directory to what a command is confined to.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ const PROTECTED: [&str; 9] = [
 ];
 
 /// The same in a home directory: what shells and sessions run by themselves.
-const PROTECTED_AT_HOME: [&str; 14] = [
+const PROTECTED_AT_HOME: [&str; 20] = [
+    ".bash_aliases",
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -36,17 +37,42 @@ const PROTECTED_AT_HOME: [&str; 14] = [
     ".zprofile",
     ".zlogin",
     ".cache/runward",
+    ".cargo/bin",
     ".config",
     ".gitconfig",
     ".local/bin",
     ".local/share",
+    ".pam_environment",
+    ".ssh",
+    ".xprofile",
+    "bin",
 ];
 
-/// Directories that are never somebody's workspace, however a command came to run there.
-const SYSTEM: [&str; 14] = [
-    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys",
-    "/usr", "/var",
+/// Directories that are never somebody's workspace, however a command came to run there; what is below them may be.
+const SHARED: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/var"];
+
+/// The system's own, with everything below.
+const SYSTEM: [&str; 13] = [
+    "/bin",
+    "/boot",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/var/log",
+    "/var/spool",
 ];
+
+/// The same, but for a home that lies there, and for directories that everybody shares.
+const MOSTLY_SYSTEM: [&str; 3] = ["/dev", "/var/cache", "/var/lib"];
+
+/// How settings of ours are called.
+const OWN_NAMES: &[u8] = b".runward";
 
 /// Directories that everybody shares; a confined command has its own.
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
@@ -78,6 +104,8 @@ pub struct Settings {
     pub writable_roots: Vec<PathBuf>,
     /// What they may not read; absolute paths.
     pub deny_read: Vec<PathBuf>,
+    /// What of our own they may not read either, once it is there.
+    pub own: Vec<PathBuf>,
     /// What they may not change, or make, wherever it lies; absolute paths.
     pub kept: Vec<PathBuf>,
     /// What they can read even where it lies among temporary files, whose place is taken by their own.
@@ -153,7 +181,8 @@ impl Settings {
         if abilities.tier == Tier::None {
             return Ok((None, enforced));
         }
-        let hidden: Vec<PathBuf> = self.deny_read.iter().map(|path| canonical(path)).collect();
+        let hidden: Vec<PathBuf> =
+            self.deny_read.iter().chain(&self.own).map(|path| canonical(path)).collect();
         if let Some(hidden) = hidden.iter().find(|hidden| cwd.starts_with(hidden)) {
             return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
         }
@@ -186,8 +215,29 @@ impl Settings {
 
     /// Whether a directory belongs to the system or to everybody.
     pub fn is_nobodys(&self, cwd: &Path) -> bool {
-        let above_home = self.home.as_ref().is_some_and(|home| home.starts_with(cwd) && home != cwd);
-        above_home || SYSTEM.iter().any(|system| cwd == Path::new(system))
+        let below = |places: &[&str]| places.iter().any(|place| cwd.starts_with(place));
+        let home = self.home.as_deref();
+        let at_home = home.is_some_and(|home| cwd.starts_with(home));
+        let above_home = home.is_some_and(|home| home.starts_with(cwd) && home != cwd);
+        let shared = SHARED.iter().any(|shared| cwd == Path::new(shared)) && home != Some(cwd);
+        let system = below(&SYSTEM) || (below(&MOSTLY_SYSTEM) && !at_home && !below(&PRIVATE));
+        above_home || shared || system || self.is_guarded(cwd)
+    }
+
+    /// Whether it lies in what would be protected if somebody worked further up.
+    fn is_guarded(&self, cwd: &Path) -> bool {
+        let runs_code = |part: &OsStr| {
+            let directories = PROTECTED.iter().filter_map(|name| name.split('/').next());
+            part.as_bytes().starts_with(OWN_NAMES) || directories.into_iter().any(|name| part == name)
+        };
+        let at_home = self.guarded_at_home().any(|path| cwd.starts_with(path));
+        let kept = self.kept.iter().any(|path| cwd.starts_with(canonical(path)));
+        at_home || kept || cwd.iter().any(runs_code)
+    }
+
+    fn guarded_at_home(&self) -> impl Iterator<Item = PathBuf> {
+        let join = |home: &PathBuf| PROTECTED_AT_HOME.iter().map(|name| home.join(name)).collect::<Vec<_>>();
+        self.home.as_ref().map(join).unwrap_or_default().into_iter()
     }
 
     /// What would be out of sight in a directory that everybody shares.
@@ -207,19 +257,19 @@ impl Settings {
 
     /// What stays read-only in these roots, unless it is named as a root itself.
     fn protected(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
-        let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root.starts_with(path));
-        let at_home = |root: &PathBuf| match &self.home {
-            Some(home) if home == root => &PROTECTED_AT_HOME[..],
-            _ => &[],
-        };
+        let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root == path);
         let below = |root: &PathBuf| {
-            let known = PROTECTED.iter().chain(at_home(root)).map(|name| root.join(name));
-            known.chain(own_settings(root)).collect::<Vec<PathBuf>>()
+            let known = PROTECTED.iter().map(|name| root.join(name));
+            known.chain(own_settings(root)).chain(submodules(root)).collect::<Vec<PathBuf>>()
         };
-        let kept = self.kept.iter().map(|path| canonical(path));
-        let kept = kept.filter(|path| writable.iter().any(|root| path.starts_with(root) && path != root));
-        let mut protected: Vec<PathBuf> =
-            writable.iter().flat_map(below).filter(|path| !named(path)).chain(kept).collect();
+        let inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);
+        // A link to what is hidden is kept as well as what it leads to.
+        let unread = self.deny_read.iter().flat_map(|path| [path.clone(), canonical(path)]);
+        let own = self.own.iter().filter_map(|path| fs::canonicalize(path).ok());
+        let kept = self.kept.iter().map(|path| canonical(path)).chain(unread).chain(own);
+        let usual = writable.iter().flat_map(below).chain(self.guarded_at_home());
+        let usual = usual.filter(|path| !named(path));
+        let mut protected: Vec<PathBuf> = usual.chain(kept).filter(inside).collect();
         protected.sort_unstable();
         protected.dedup();
         protected
@@ -229,8 +279,14 @@ impl Settings {
 /// Whatever is called as if it were settings of ours.
 fn own_settings(root: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let is_ours = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(b".runward");
+    let is_ours = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(OWN_NAMES);
     entries.filter(is_ours).map(|entry| entry.path())
+}
+
+/// The same of repositories inside a repository, whose own files lie in the outer one.
+fn submodules(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let modules = fs::read_dir(root.join(".git/modules")).into_iter().flatten().flatten();
+    modules.flat_map(|module| ["hooks", "config"].map(|name| module.path().join(name)))
 }
 
 /// Where a path leads; itself while it leads nowhere.
@@ -256,6 +312,7 @@ mod tests {
             writable_roots: Vec::new(),
             deny_read: vec!["/nowhere/secret".into()],
             visible: Vec::new(),
+            own: Vec::new(),
             kept: vec!["/site/rules".into(), "/elsewhere/rules".into()],
             fallback: Fallback::Refuse,
             temporary_size: 1 << 30,
@@ -314,13 +371,47 @@ mod tests {
         let named = Settings { writable_roots: vec!["/site/.vscode".into()], ..settings() };
         let found = confined(&named, Profile::WorkspaceWrite, "/site");
         assert!(!found.protected.contains(&c"/site/.vscode".to_owned()));
+        let within = Settings { writable_roots: vec!["/site/.vscode/cache".into()], ..settings() };
+        let found = confined(&within, Profile::WorkspaceWrite, "/site");
+        assert!(found.protected.contains(&c"/site/.vscode".to_owned()));
+        let secret = Settings { deny_read: vec!["/site/deep/key".into()], ..settings() };
+        let found = confined(&secret, Profile::WorkspaceWrite, "/site");
+        assert!(found.protected.contains(&c"/site/deep/key".to_owned()), "its parents stay where they are");
     }
 
     #[test]
     fn a_system_directory_is_no_workspace_and_a_home_is_guarded_further() {
-        for cwd in ["/", "/usr", "/home"] {
-            assert_eq!(confined(&settings(), Profile::WorkspaceWrite, cwd).writable, Vec::<CString>::new());
+        for cwd in [
+            "/",
+            "/usr",
+            "/usr/local/bin",
+            "/home",
+            "/etc/profile.d",
+            "/run/user/7",
+            "/dev/pts",
+            "/var/lib/x",
+            "/sys/kernel",
+            "/site/.git",
+            "/site/.git/hooks",
+            "/site/sub/.vscode",
+            "/site/.runward-x",
+            "/site/rules",
+            "/site/rules/more",
+            "/home/ada/.config/git",
+            "/home/ada/.local/bin",
+            "/home/ada/.ssh",
+        ] {
+            let found = confined(&settings(), Profile::WorkspaceWrite, cwd);
+            assert_eq!(found.writable, Vec::<CString>::new(), "{cwd}");
         }
+        for cwd in
+            ["/site", "/srv/site", "/root/site", "/home/ada/.local", "/var/www/site", "/dev/shm/x", "/tmp/x"]
+        {
+            let found = confined(&settings(), Profile::WorkspaceWrite, cwd);
+            assert_eq!(found.writable, [text(cwd.into()).unwrap()], "{cwd}");
+        }
+        let local = confined(&settings(), Profile::WorkspaceWrite, "/home/ada/.local");
+        assert!(local.protected.contains(&c"/home/ada/.local/bin".to_owned()));
         let home = confined(&settings(), Profile::WorkspaceWrite, "/home/ada");
         assert!(home.protected.contains(&c"/home/ada/.bashrc".to_owned()));
     }

@@ -25,6 +25,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         writable_roots: Vec::new(),
         deny_read: Vec::new(),
         visible: Vec::new(),
+        own: Vec::new(),
         kept: Vec::new(),
         fallback: Fallback::Refuse,
         temporary_size: 1 << 30,

@@ -134,7 +134,7 @@ fn names(directory: &Path) -> Vec<String> {
 /// A new directory in the home, the working directory, or among temporary files.
 fn base() -> io::Result<PathBuf> {
     let places = [std::env::home_dir(), std::env::current_dir().ok(), Some(std::env::temp_dir())];
-    let name = format!(".runward-doctor-{}", std::process::id());
+    let name = format!(".doctor-of-runward-{}", std::process::id());
     let mut last = io::ErrorKind::NotFound.into();
     for place in places.into_iter().flatten() {
         let base = place.join(&name);
