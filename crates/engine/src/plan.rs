@@ -279,6 +279,10 @@ fn refusal(error: SpawnError, program: PathBuf, cwd: PathBuf) -> Refusal {
     };
     let reason = source.to_string();
     match (step, Errno::from_io_error(source)) {
+        (Step::Cwd, Some(Errno::STALE)) => {
+            let reason = "inside the sandbox another directory stands in its place".to_owned();
+            Refusal::CwdUnusable { path: cwd, reason }
+        }
         (Step::Cwd, _) => Refusal::CwdUnusable { path: cwd, reason },
         (_, Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)) => {
             Refusal::Exhausted { what: "no room for another process", reason }

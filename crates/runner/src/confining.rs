@@ -10,6 +10,7 @@ use rustix::event::PollFd;
 
 use crate::channel::Channel;
 use crate::clone::Failure;
+use crate::grouped::Group;
 use crate::reap::Ended;
 use crate::sandbox::{Needs, Pending, Sandbox, Stage};
 use crate::sandboxes::Sandboxes;
@@ -48,6 +49,7 @@ impl<H: Hold> Confining<H> {
     /// A sandbox has ended; what it was sent and had not started is tried in another, once.
     fn sandbox_ended(&mut self, sandbox: Sandbox, channel: &Channel) {
         let Sandbox { stage, group, pending, .. } = sandbox;
+        let hit = group.as_ref().and_then(Group::hit);
         if let Some(group) = group {
             group.retire();
         }
@@ -65,8 +67,15 @@ impl<H: Hold> Confining<H> {
                 channel.report(&Report::Closed { session, ended: 0, survivors: Vec::new() });
             }
             (Stage::Busy { session, exited: false }, None) => {
-                let (ending, usage) = (Ending::Lost, Usage::default());
-                channel.report(&Report::Exited { session, ending, usage, hit: None, alone: true });
+                // The kernel ends a whole sandbox when it has run out of memory.
+                let ending = hit.map_or(Ending::Lost, |_| Ending::Signaled(Signal::KILL));
+                channel.report(&Report::Exited {
+                    session,
+                    ending,
+                    usage: Usage::default(),
+                    hit,
+                    alone: true,
+                });
             }
             _ => {}
         }

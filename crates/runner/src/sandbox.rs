@@ -148,6 +148,11 @@ impl Sandbox {
         std::iter::from_fn(|| wire::decode::<Report>(&mut self.bytes).ok().flatten()).collect()
     }
 
+    /// Whether what it was sent may be tried in another one.
+    pub(crate) fn may_try_again(&self) -> bool {
+        self.pending.as_ref().is_some_and(|pending| pending.again)
+    }
+
     /// Whether another command can be sent to it.
     pub(crate) fn is_free(&self) -> bool {
         let waits = matches!(self.stage, Stage::Idle(_) | Stage::Cleaning);

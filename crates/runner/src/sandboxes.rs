@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use runward_model::SessionId;
-use runward_model::wire::{Order, Report};
+use runward_model::wire::{Order, Report, Step};
 use runward_sandbox::{Namespaces, Placeholders};
 use rustix::event::{PollFd, PollFlags};
 
@@ -16,8 +16,8 @@ use crate::sandbox::{Needs, Pending, Sandbox, Stage};
 /// How long placeholders outlive a command: the next one often follows at once.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// An older sandbox is not used again: the host has changed since.
-const MAX_AGE: Duration = Duration::from_mins(10);
+/// An older sandbox is not used again: the host has changed since, and other services listen.
+const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// More than this many sandboxes do not wait at the same time.
 const MAX_IDLE: usize = 32;
@@ -157,6 +157,10 @@ fn relay(sandbox: &mut Sandbox, channel: &Channel) {
                 let hit = sandbox.group.as_ref().and_then(Group::hit).or(hit);
                 channel.report(&Report::Exited { session, ending, usage, hit, alone });
                 sandbox.stage = if alone { Stage::Cleaning } else { Stage::Busy { session, exited: true } };
+            }
+            // What an earlier command has left may be the reason: another sandbox is tried, once.
+            Report::Failed { step: Step::Cwd | Step::Confine, .. } if sandbox.may_try_again() => {
+                sandbox.kill();
             }
             last @ (Report::Closed { .. } | Report::Failed { .. }) => {
                 channel.report(&last);

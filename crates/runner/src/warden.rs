@@ -1,13 +1,14 @@
 //! A warden: the first process of a sandbox, in which it runs one command after the other, never two at a time.
 
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use runward_model::wire::{Launch, Order, Report, Step};
+use runward_model::wire::{Launch, Order, Report, SpawnFd, Step};
 use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
 use runward_sandbox::{Enclosure, Namespaces};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::channel::Channel;
 use crate::clone::{self, Bounds, Failure, Stack};
@@ -125,25 +126,50 @@ fn start(
     let outlet = door.as_ref().map(Outlet::open).transpose().map_err(confined)?;
     if let [cwd, stdin, ..] = fds.as_mut_slice() {
         *cwd = same_directory(cwd, fence).map_err(|error| Failure::of(Step::Cwd, &error))?;
+        if is_null(stdin) {
+            *stdin = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+                .map_err(|error| Failure::of(Step::Stdio, &error.into()))?;
+        }
         if parts.on_terminal {
             enclosure.admit_terminal(stdin).map_err(confined)?;
         }
+    }
+    if let Some(program) = fds.get_mut(SpawnFd::Program as usize) {
+        *program = same_program(program, parts.program).map_err(|error| Failure::of(Step::Exec, &error))?;
     }
     let restrictions = Some(enclosure.restrictions());
     let bounds = Bounds { limits: *launch.limits(), restrictions, ..Bounds::default() };
     Ok((clone::spawn(&parts, &fds, &bounds, stack)?, outlet))
 }
 
+/// Whether it is the device that is always empty. The host's own could be changed by whoever has it open.
+fn is_null(stdin: &OwnedFd) -> bool {
+    let null = |found: rustix::fs::Stat| {
+        let (major, minor) = (rustix::fs::major(found.st_rdev), rustix::fs::minor(found.st_rdev));
+        FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice && (major, minor) == (1, 3)
+    };
+    rustix::fs::fstat(stdin).is_ok_and(null)
+}
+
+/// The program as it is seen in here, once it is sure to be the same: through what was passed it could be changed.
+fn same_program(passed: &OwnedFd, path: &[u8]) -> io::Result<OwnedFd> {
+    let path = CStr::from_bytes_with_nul(path).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let own = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    // One that may be executed and not read.
+    let own = own.or_else(|_| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()))?;
+    is_same(passed, &own).then_some(own).ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))
+}
+
+fn is_same(passed: &OwnedFd, own: &OwnedFd) -> bool {
+    let (there, here) = (rustix::fs::fstat(passed), rustix::fs::fstat(own));
+    matches!((there, here), (Ok(there), Ok(here)) if (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino))
+}
+
 /// The directory as it is seen in here. What was passed lies in the host's mounts, from which there is a way out.
 fn same_directory(passed: &OwnedFd, fence: &Fence) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let own = rustix::fs::open(fence.directory.as_c_str(), flags, Mode::empty())?;
-    let (there, here) = (rustix::fs::fstat(passed.as_fd())?, rustix::fs::fstat(&own)?);
-    if (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino) {
-        Ok(own)
-    } else {
-        Err(io::Error::from_raw_os_error(libc::ESTALE))
-    }
+    is_same(passed, &own).then_some(own).ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))
 }
 
 impl Hold for Inmate {

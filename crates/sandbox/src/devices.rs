@@ -20,6 +20,12 @@ const LINKS: [(&str, &str); 5] = [
     ("pts/ptmx", "ptmx"),
 ];
 
+/// Gives back the modes that a command, as root, may have changed.
+pub(crate) fn clean() -> io::Result<()> {
+    rustix::fs::chmod("/dev/pts", Mode::from_raw_mode(0o755))?;
+    Ok(rustix::fs::chmod("/dev/pts/ptmx", Mode::from_raw_mode(0o666))?)
+}
+
 /// Puts it in place of the host's: no disks, no memory, no other terminals.
 pub(crate) fn furnish(private: &Private) -> io::Result<()> {
     let found: Vec<(&str, OwnedFd)> =

@@ -108,6 +108,7 @@ impl Enclosure {
     pub fn clean(&self) -> io::Result<()> {
         while unmount(CONSOLE, UnmountFlags::DETACH).is_ok() {}
         self.private.clean()?;
+        devices::clean()?;
         namespaces::unshare(libc::CLONE_NEWIPC)
     }
 

@@ -108,3 +108,20 @@ pub(crate) fn protect(place: &Path) -> io::Result<()> {
     make_read_only(&tree, Depth::All)?;
     attach(tree, place)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_link_is_followed_on_the_way_and_one_at_the_end_is_found_itself() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("real/inside")).unwrap();
+        std::os::unix::fs::symlink("real", root.join("link")).unwrap();
+        assert!(find(&root.join("real/inside")).is_ok());
+        assert_eq!(find(&root.join("link/inside")).unwrap_err().raw_os_error(), Some(libc::ELOOP));
+        let link = rustix::fs::fstat(find(&root.join("link")).unwrap()).unwrap();
+        assert_eq!(rustix::fs::FileType::from_raw_mode(link.st_mode), rustix::fs::FileType::Symlink);
+    }
+}

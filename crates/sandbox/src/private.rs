@@ -104,10 +104,30 @@ impl Private {
         for name in CLEANED {
             let directory = openat(&self.root, name, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
             empty(&directory, &mut left, MAX_DEPTH)?;
+            forget_attributes(&directory)?;
             self.set_mode(name, 0o1777)?;
         }
         Ok(())
     }
+}
+
+/// Takes off what a command may have tied to a directory that stays: lists of rights, and notes.
+fn forget_attributes(directory: &OwnedFd) -> io::Result<()> {
+    let mut names = [0; 4096];
+    let read = match rustix::fs::flistxattr(directory, &mut names) {
+        Ok(read) => read,
+        Err(Errno::OPNOTSUPP) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for name in names.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == 0) {
+        let name = std::ffi::CStr::from_bytes_with_nul(name).map_err(|_| Errno::INVAL)?;
+        match rustix::fs::fremovexattr(directory, name) {
+            // What the system ties to every file is not the command's.
+            Ok(()) | Err(Errno::NODATA | Errno::PERM | Errno::OPNOTSUPP | Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Removes everything in `directory` but what something is mounted on.

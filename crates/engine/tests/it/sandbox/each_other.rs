@@ -136,3 +136,32 @@ fn temporary_files_are_bounded_and_what_fills_them_hurts_nobody_else() {
         assert_eq!((code, stdout.as_str()), (0, ""));
     });
 }
+
+#[test]
+fn nothing_that_a_command_ties_to_what_stays_is_found_by_the_next() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let note =
+            "import os; os.setxattr('/tmp', 'user.note', b'x'); os.chmod('/tmp', 0); os.chmod('/dev/pts', 0)";
+        let leave = format!("python3 -c \"{note}\" || true");
+        sh(engine, &place.work(), &leave).await;
+        let look = "python3 -c \"import os; print(os.listxattr('/tmp')); os.openpty(); open('/tmp/x', 'w')\"";
+        let (code, stdout, stderr) = sh(engine, &place.work(), look).await;
+        assert_eq!((code, stdout.as_str()), (0, "[]\n"), "{stderr}");
+    });
+}
+
+#[test]
+fn a_sandbox_that_a_command_has_spoilt_is_replaced() {
+    let place = tempfile::tempdir_in("/tmp").unwrap();
+    let work = place.path().join("deep/work");
+    std::fs::create_dir_all(&work).unwrap();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let away = format!("mv {0}/deep {0}/other; true", place.path().display());
+        sh(engine, &work, &away).await;
+        for _ in 0..3 {
+            let (code, stdout, stderr) = sh(engine, &work, "pwd").await;
+            assert_eq!((code, stdout.trim_end()), (0, work.to_str().unwrap()), "{stderr}");
+        }
+    });
+}

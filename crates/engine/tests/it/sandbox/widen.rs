@@ -96,3 +96,45 @@ fn doors_have_a_network_of_their_own() {
         assert_ne!(stdout.trim_end(), own.to_str().unwrap());
     });
 }
+
+#[test]
+fn what_is_hidden_cannot_be_moved_into_sight_or_made() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("deep")).unwrap();
+    std::fs::write(place.work().join("deep/key"), "secret").unwrap();
+    let mut settings = confined(Profile::WorkspaceWrite);
+    settings.sandboxing.usual.deny_read = vec![place.work().join("deep/key"), place.work().join("later")];
+    with(settings, async |engine| {
+        for text in ["mv deep elsewhere", "mkdir later", "echo x > later"] {
+            assert_ne!(sh(engine, &place.work(), text).await.0, 0, "{text}");
+        }
+        let (_, stdout, _) = sh(engine, &place.work(), "cat deep/key elsewhere/key").await;
+        assert_eq!(stdout, "");
+    });
+    assert_eq!(super::names(&place.work()), ["deep"]);
+}
+
+#[test]
+fn the_input_of_a_command_is_not_the_hosts_own_device() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let change = "python3 -c \"import os; os.fchmod(0, 0o666)\"";
+        let (code, _, stderr) = sh(engine, &place.work(), change).await;
+        assert!(code != 0 && stderr.contains("Read-only file system"), "{code} {stderr}");
+    });
+}
+
+#[test]
+fn a_directory_of_the_system_is_nobodys_workspace() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        for directory in ["/etc/profile.d", "/usr/local/bin", "/var/lib"] {
+            let (code, _, _) = sh(engine, std::path::Path::new(directory), "echo x > runward-was-here").await;
+            assert_ne!(code, 0, "{directory}");
+            assert!(!std::path::Path::new(directory).join("runward-was-here").exists(), "{directory}");
+        }
+        let hooks = place.work().join(".git/hooks");
+        std::fs::create_dir_all(&hooks).unwrap();
+        assert_ne!(sh(engine, &hooks, "echo x > pre-commit").await.0, 0);
+    });
+}
