@@ -1,6 +1,6 @@
 //! What a command reaches through its proxy: lists decide, a person where they say so, and all of it is recorded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -45,8 +45,14 @@ pub(crate) struct Reaching {
 pub(crate) fn serve(engine: &Engine, listener: TcpListener, reaching: Reaching, scribe: Scribe) -> Unreached {
     let unreached = Unreached::default();
     let Reaching { hosts, about } = reaching;
-    let guard =
-        Guard { engine: engine.clone(), scribe, unreached: unreached.clone(), about, asked: Arc::default() };
+    let guard = Guard {
+        engine: engine.clone(),
+        scribe,
+        unreached: unreached.clone(),
+        about,
+        asked: Arc::default(),
+        recorded: Recorded::default(),
+    };
     let stopping = engine.0.stopping.clone();
     engine.0.sessions.spawn(async move {
         match tokio::net::TcpListener::from_std(listener) {
@@ -69,14 +75,41 @@ struct Guard {
     about: Option<AboutHosts>,
     /// What people have said. They are asked one question at a time, and none twice.
     asked: Arc<Turn<HashMap<Target, Result<String, String>>>>,
+    recorded: Recorded,
+}
+
+/// What has been recorded of one command. A command that asks for the same again and again fills no disk.
+#[derive(Clone, Debug, Default)]
+struct Recorded(Arc<Mutex<(usize, HashSet<Decided>)>>);
+
+/// So many decisions are recorded whatever they are; then only such as were not recorded yet.
+const EACH: usize = 500;
+
+/// A command that wants to know of more hosts than this is not told any more.
+const DIFFERENT: usize = 5000;
+
+impl Recorded {
+    /// Whether this need not be recorded; an error where there is too much to record.
+    fn has(&self, decided: &Decided) -> Result<bool, String> {
+        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, known) = &mut *recorded;
+        *count += 1;
+        if known.len() >= DIFFERENT && !known.contains(decided) {
+            return Err(format!("the command has asked for more than {DIFFERENT} hosts"));
+        }
+        Ok(!known.insert(decided.clone()) && *count > EACH)
+    }
 }
 
 impl Gate for Guard {
     fn decided(&self, decided: Decided) -> Later<Result<(), String>> {
-        let Guard { scribe, unreached, .. } = self.clone();
+        let Guard { scribe, unreached, recorded, .. } = self.clone();
         Box::pin(async move {
             if let Err(why) = &decided.ruling {
                 unreached.add(&decided.target, why);
+            }
+            if recorded.has(&decided)? {
+                return Ok(());
             }
             scribe.reached(&decided).await.map_err(|refusal| refusal.to_string())
         })

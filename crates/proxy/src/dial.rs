@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 use crate::address::plain;
-use crate::hosts::{Hosts, Ruling};
+use crate::hosts::{Hosts, Leave, Ruling};
 use crate::target::{Host, Target};
 
 /// How long a name may take to be looked up, and an address to answer.
@@ -23,7 +23,7 @@ const MOST_ADDRESSES: usize = 4;
 pub type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// What was decided about one wish.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decided {
     /// What was wanted.
     pub target: Target,
@@ -79,44 +79,52 @@ pub(crate) struct Way {
 impl Way {
     /// A connection to what is wanted.
     pub(crate) async fn to(&self, target: &Target) -> Result<TcpStream, NoWay> {
-        let ruling = match self.hosts.judge(target) {
-            Ruling::Allow(entry) => Ok(entry),
-            Ruling::Ask(_) => self.gate.ask(target).await,
-            Ruling::Deny(why) => Err(why),
-        };
-        let found = match &ruling {
-            Ok(_) => self.addresses(target).await,
-            Err(_) => Ok(Vec::new()),
-        };
-        let (addresses, ruling) = self.narrowed(found.as_deref().unwrap_or_default(), ruling);
-        let plainly = addresses.iter().map(SocketAddr::ip).collect();
-        let decided = Decided { target: target.clone(), addresses: plainly, ruling: ruling.clone() };
-        let recorded = self.gate.decided(decided).await;
+        let (ruling, found) = self.decide(target).await;
+        let open = found.as_deref().unwrap_or_default();
+        let addresses = open.iter().map(SocketAddr::ip).collect();
+        let recorded =
+            self.gate.decided(Decided { target: target.clone(), addresses, ruling: ruling.clone() }).await;
         let why = |why: String| NoWay::Refused(format!("{target} may not be reached: {why}"));
         ruling.and(recorded).map_err(why)?;
-        found?;
-        dial(target, &addresses).await
+        dial(target, &found?).await
     }
 
-    /// Those of the addresses that may be dialled; where none may, that is refused.
-    fn narrowed(
-        &self,
-        found: &[SocketAddr],
-        ruling: Result<String, String>,
-    ) -> (Vec<SocketAddr>, Result<String, String>) {
-        let mut refused = None;
-        let mut open: Vec<SocketAddr> = Vec::new();
-        for address in found {
-            match self.hosts.judge_address(address.ip(), address.port()) {
-                Ok(()) => open.push(*address),
-                Err(why) => refused = Some(why),
-            }
+    /// What is decided, and the addresses that may be dialled, or why there are none.
+    async fn decide(&self, target: &Target) -> (Result<String, String>, Result<Vec<SocketAddr>, NoWay>) {
+        let (ruling, asked) = match self.hosts.judge(target) {
+            Ruling::Allow(entry) => (Ok(entry), false),
+            Ruling::Ask(_) => (self.gate.ask(target).await, true),
+            Ruling::Deny(why) => (Err(why), false),
+        };
+        if ruling.is_err() {
+            return (ruling, Ok(Vec::new()));
         }
-        open.truncate(MOST_ADDRESSES);
-        match refused.filter(|_| open.is_empty()) {
-            Some(why) => (open, ruling.and(Err(why))),
-            None => (open, ruling),
+        let found = match self.addresses(target).await {
+            Ok(found) => found,
+            Err(unknown) => return (ruling, Err(unknown)),
+        };
+        let given = self.those(&found, |leave| leave == Leave::Given);
+        let any = self.those(&found, |_| true);
+        match (given.is_empty(), any.is_empty()) {
+            (false, _) if !asked => (ruling, Ok(given)),
+            (_, false) if asked => (ruling, Ok(any)),
+            (_, false) => (self.gate.ask(target).await, Ok(any)),
+            (_, true) => (ruling.and(self.refusal(&found)), Ok(Vec::new())),
         }
+    }
+
+    /// Those of the addresses that may be dialled.
+    fn those(&self, found: &[SocketAddr], wanted: impl Fn(Leave) -> bool) -> Vec<SocketAddr> {
+        let judged = |address: &&SocketAddr| self.hosts.judge_address(address.ip(), address.port());
+        let open = found.iter().filter(|address| judged(address).is_ok_and(&wanted));
+        open.copied().take(MOST_ADDRESSES).collect()
+    }
+
+    /// Why none of them may be.
+    fn refusal(&self, found: &[SocketAddr]) -> Result<String, String> {
+        let mut judged = found.iter().map(|address| self.hosts.judge_address(address.ip(), address.port()));
+        let why = judged.find_map(Result::err);
+        Err(why.unwrap_or_else(|| "it has no address".to_owned()))
     }
 
     async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, NoWay> {

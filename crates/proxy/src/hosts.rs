@@ -28,6 +28,15 @@ pub enum Ruling {
     Deny(String),
 }
 
+/// Whether an address may be dialled at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// It may.
+    Given,
+    /// Only once a person has said so.
+    ToBeAsked,
+}
+
 impl Hosts {
     /// Reads entries of a setting: `!` before one denies, `?` asks, none of both allows.
     pub fn parse<'a>(setting: &str, entries: impl IntoIterator<Item = &'a str>) -> Result<Self, Unreadable> {
@@ -53,18 +62,26 @@ impl Hosts {
             return Ruling::Allow(entry);
         }
         let Hosts { setting, .. } = self;
-        let unlisted = || format!("{setting} does not list it; to allow it, add \"{target}\" there");
+        let own = if target.is_loopback() {
+            "; a server that the command started itself is reached without the proxy (no_proxy=127.0.0.1,localhost)"
+        } else {
+            ""
+        };
+        let unlisted = || format!("{setting} does not list it; to allow it, add \"{target}\" there{own}");
         find(&self.ask).map_or_else(|| Ruling::Deny(unlisted()), Ruling::Ask)
     }
 
     /// Whether an address that a name led to may be dialled, or why not.
-    pub(crate) fn judge_address(&self, address: IpAddr, port: u16) -> Result<(), String> {
+    pub(crate) fn judge_address(&self, address: IpAddr, port: u16) -> Result<Leave, String> {
         let names = |entry: &&Pattern| entry.names(address, port);
         if let Some(entry) = self.deny.iter().find(names) {
             return Err(self.denies(entry));
         }
-        if is_public(address) || self.allow.iter().chain(&self.ask).any(|entry| names(&entry)) {
-            return Ok(());
+        if is_public(address) || self.allow.iter().any(|entry| names(&entry)) {
+            return Ok(Leave::Given);
+        }
+        if self.ask.iter().any(|entry| names(&entry)) {
+            return Ok(Leave::ToBeAsked);
         }
         let Hosts { setting, .. } = self;
         Err(format!(

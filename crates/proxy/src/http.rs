@@ -2,14 +2,15 @@
 
 use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use crate::dial::{NoWay, Way};
 use crate::head::{self, Asked, Read};
-use crate::serve::part;
+use crate::serve::{PATIENCE, part};
 
 /// Serves one connection of which nothing has been read.
 pub(crate) async fn serve(mut client: TcpStream, way: &Way) -> io::Result<()> {
-    let mut arrived = Vec::new();
+    let (mut arrived, deadline) = (Vec::new(), Instant::now() + PATIENCE);
     let asked = loop {
         match head::read(&arrived) {
             Read::Whole(asked, length) => {
@@ -20,7 +21,7 @@ pub(crate) async fn serve(mut client: TcpStream, way: &Way) -> io::Result<()> {
             Read::Partial => {}
         }
         let mut chunk = [0; 4096];
-        let read = client.read(&mut chunk).await?;
+        let read = tokio::time::timeout_at(deadline, client.read(&mut chunk)).await??;
         if read == 0 || arrived.len() > head::LONGEST {
             return Ok(());
         }

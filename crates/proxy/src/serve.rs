@@ -6,17 +6,21 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::dial::{Gate, Resolve, Way};
 use crate::hosts::Hosts;
 use crate::{http, socks};
 
-/// More connections of one command are not open at the same time; further ones wait.
-const MOST_OPEN: usize = 256;
+/// More connections of one command are not open at the same time; further ones are closed at once.
+const MOST_OPEN: usize = 128;
 
-/// How long a client may take to begin.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// The same for all commands together: each takes two descriptors of this process.
+static ROOM: Semaphore = Semaphore::const_new(192);
+
+/// How long a client may take to say what it wants.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long, and for how many reads, a client that was refused is listened to.
 const PARTING: Duration = Duration::from_secs(2);
@@ -32,8 +36,10 @@ pub async fn serve(listener: TcpListener, hosts: Arc<Hosts>, gate: Arc<dyn Gate>
     loop {
         tokio::select! {
             Some(_) = open.join_next() => {}
-            accepted = listener.accept(), if open.len() < MOST_OPEN => match accepted {
-                Ok((client, _)) => drop(open.spawn(one(client, way.clone()))),
+            // Even where there is no more room: that the listener is shut down is seen in no other way.
+            accepted = listener.accept() => match accepted {
+                Ok((client, _)) if open.len() < MOST_OPEN => drop(open.spawn(one(client, way.clone()))),
+                Ok(_) => {}
                 Err(error) if is_passing(&error) => tokio::time::sleep(REST).await,
                 Err(_) => return,
             },
@@ -65,6 +71,7 @@ pub(crate) async fn part(mut client: TcpStream) -> io::Result<()> {
 }
 
 async fn one(client: TcpStream, way: Way) {
+    let Ok(_room) = ROOM.try_acquire() else { return };
     let _ = client.set_nodelay(true);
     let mut first = [0];
     let begun = tokio::time::timeout(PATIENCE, client.peek(&mut first)).await;

@@ -6,7 +6,7 @@ use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::dial::{NoWay, Way};
-use crate::serve::part;
+use crate::serve::{PATIENCE, part};
 use crate::target::{Host, Target};
 
 /// The first byte of everything that is said.
@@ -23,35 +23,55 @@ const UNREACHABLE: u8 = 4;
 const NO_SUCH_COMMAND: u8 = 7;
 const NO_SUCH_ADDRESS: u8 = 8;
 
+/// What came of a greeting.
+enum Greeted {
+    /// This is to be reached.
+    Wants(Target),
+    /// This has been said to it last.
+    Refused,
+}
+
 /// Serves one connection of which nothing has been read.
 pub(crate) async fn serve(mut client: TcpStream, way: &Way) -> io::Result<()> {
-    let [_, methods] = array(&mut client).await?;
+    let target = match tokio::time::timeout(PATIENCE, greet(&mut client)).await?? {
+        Greeted::Wants(target) => target,
+        Greeted::Refused => return part(client).await,
+    };
+    let code = match way.to(&target).await {
+        Ok(mut host) => {
+            reply(&mut client, SUCCEEDED).await?;
+            return io::copy_bidirectional(&mut client, &mut host).await.map(drop);
+        }
+        Err(NoWay::Refused(_)) => NOT_ALLOWED,
+        Err(NoWay::Unreachable(_)) => UNREACHABLE,
+    };
+    reply(&mut client, code).await?;
+    part(client).await
+}
+
+async fn greet(client: &mut TcpStream) -> io::Result<Greeted> {
+    let [_, methods] = array(client).await?;
     let mut offered = vec![0; usize::from(methods)];
     client.read_exact(&mut offered).await?;
     if !offered.contains(&NO_PASSWORD) {
         client.write_all(&[VERSION, NO_METHOD]).await?;
-        return part(client).await;
+        return Ok(Greeted::Refused);
     }
     client.write_all(&[VERSION, NO_PASSWORD]).await?;
-    let [version, command, _, kind] = array(&mut client).await?;
-    if version != VERSION {
-        return refuse(client, FAILED).await;
-    }
-    let Some(host) = host(&mut client, kind).await? else {
-        return refuse(client, NO_SUCH_ADDRESS).await;
-    };
-    let port = u16::from_be_bytes(array(&mut client).await?);
-    if command != CONNECT {
-        return refuse(client, NO_SUCH_COMMAND).await;
-    }
-    match way.to(&Target::new(host, port)).await {
-        Ok(mut host) => {
-            reply(&mut client, SUCCEEDED).await?;
-            io::copy_bidirectional(&mut client, &mut host).await.map(drop)
+    let [version, command, _, kind] = array(client).await?;
+    let refused = match (version, host(client, kind).await?) {
+        (VERSION, Some(host)) => {
+            let port = u16::from_be_bytes(array(client).await?);
+            if command == CONNECT {
+                return Ok(Greeted::Wants(Target::new(host, port)));
+            }
+            NO_SUCH_COMMAND
         }
-        Err(NoWay::Refused(_)) => refuse(client, NOT_ALLOWED).await,
-        Err(NoWay::Unreachable(_)) => refuse(client, UNREACHABLE).await,
-    }
+        (VERSION, None) => NO_SUCH_ADDRESS,
+        _ => FAILED,
+    };
+    reply(client, refused).await?;
+    Ok(Greeted::Refused)
 }
 
 /// What is to be reached; `None` when it is no host.
@@ -73,11 +93,6 @@ async fn array<const N: usize>(client: &mut TcpStream) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     client.read_exact(&mut bytes).await?;
     Ok(bytes)
-}
-
-async fn refuse(mut client: TcpStream, code: u8) -> io::Result<()> {
-    reply(&mut client, code).await?;
-    part(client).await
 }
 
 /// The address in it is of no use to anybody.

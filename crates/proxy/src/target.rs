@@ -29,6 +29,14 @@ impl Target {
         Target { host, port }
     }
 
+    /// Whether it is on this very host, by what it is called.
+    pub(crate) fn is_loopback(&self) -> bool {
+        match &self.host {
+            Host::Name(name) => name == "localhost",
+            Host::Address(address) => address.is_loopback(),
+        }
+    }
+
     /// Reads `host:port`, or `host` where there is a usual port.
     pub(crate) fn parse(authority: &str, usual: Option<u16>) -> Option<Self> {
         let (host, port) = split_port(authority);

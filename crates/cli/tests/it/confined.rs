@@ -258,6 +258,11 @@ fn every_decision_about_a_host_is_recorded() {
     assert_eq!(place.runward(&["audit", "verify"]).code, 0);
 }
 
+fn call_person(person: &mut Person, line: &str) -> Value {
+    let call = person.begin("execute_command", &json!({ "command": line }));
+    person.reply(call)
+}
+
 #[test]
 fn people_can_be_asked_about_hosts_while_a_command_runs() {
     let port = host();
@@ -283,6 +288,15 @@ fn people_can_be_asked_about_hosts_while_a_command_runs() {
         let result = person.reply(call);
         assert!(all_text(&result).matches(said).count() >= 2, "asked once, it holds for the run: {result:#}");
     }
+    let mut person = Person::stdio(place.program(&["stdio"]).into_command(), Era::Legacy);
+    let call = person.begin("execute_command", &json!({ "command": fetch(port) }));
+    let form = person.form(call);
+    assert!(form["message"].as_str().unwrap().contains("wants to reach"), "{form}");
+    let result = person.decide(call, "approve for this session");
+    assert!(all_text(&result).contains("hello"), "{result:#}");
+    let again = call_person(&mut person, &fetch(port));
+    assert!(all_text(&again).contains("hello"), "a session is asked once: {again:#}");
+    drop(person);
     let listed = place.runward(&["audit", "list"]).stdout;
     assert!(!listed.contains("approved"), "what ran was allowed, not approved: {listed}");
 }

@@ -29,6 +29,11 @@ pub trait Approver: Debug + Send + Sync {
     /// What the record calls it.
     fn way(&self) -> &'static str;
 
+    /// Whether it can ask while a command runs, too.
+    fn asks_later(&self) -> bool {
+        true
+    }
+
     /// Shows them the question and waits.
     fn ask(&self, question: Arc<Question>) -> Asking;
 }

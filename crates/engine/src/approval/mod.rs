@@ -87,6 +87,7 @@ pub(crate) struct Approvals {
     escalations: Rulebook,
     attached: Mutex<Vec<Arc<dyn Approver>>>,
     remembered: Remembered,
+    open_hosts: about_hosts::OpenHosts,
     open: Semaphore,
     stopping: CancellationToken,
 }
@@ -123,6 +124,7 @@ impl Approvals {
             escalations,
             attached: Mutex::default(),
             remembered: Remembered::default(),
+            open_hosts: about_hosts::OpenHosts::default(),
             open: Semaphore::new(MOST_OPEN),
             stopping,
         }

@@ -162,6 +162,16 @@ async fn a_person_is_asked_about_what_neither_list_decides() {
 }
 
 #[tokio::test]
+async fn what_leads_to_an_address_that_has_to_be_asked_about_is_asked_about() {
+    let there: &[&[&str]] = &[&["127.0.0.1"]];
+    let scene = scene(&["*", "?127.0.0.0/8"], &[("own.test", there)], clerk()).await;
+    for host in ["own.test", "127.0.0.1"] {
+        assert!(scene.fetch(host).await.ends_with("hello"));
+    }
+    assert_eq!(scene.clerk.asked.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn a_person_can_say_no() {
     let no = Clerk { answer: Err("denied by ada: not today".into()), ..clerk() };
     let scene = scene(&["?127.0.0.1"], &[], no).await;

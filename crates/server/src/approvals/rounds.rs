@@ -115,6 +115,11 @@ impl Approver for Round {
         "elicitation"
     }
 
+    /// Its client hears nothing more before the call is answered.
+    fn asks_later(&self) -> bool {
+        false
+    }
+
     fn ask(&self, question: Arc<Question>) -> Asking {
         let ends = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::pin(async move {
