@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use runward_audit::redact::{Secrets, redact_argv};
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Confinement, Receipt, Refusal, Request, Stdio, Verdict};
+use runward_model::{Caller, Confinement, Network, Profile, Receipt, Refusal, Request, Stdio, Verdict};
 use runward_policy::{Held, Policy};
 use runward_process::{Child, Error as SpawnError, Spawner, Stdio as Descriptors};
 use runward_sandbox::Scene;
@@ -207,7 +207,10 @@ impl Plan {
             (Some(outlet), Some(reaching)) => network::serve(engine, outlet, reaching, open.scribe()),
             _ => Unreached::default(),
         };
-        let holdings = Holdings { open, room, input, temporary, typist, unreached };
+        let networked = (receipt.enforced.profile != Profile::FullAccess
+            && receipt.enforced.network == Network::On)
+            .then(|| engine.0.approvals.networked());
+        let holdings = Holdings { open, room, input, temporary, typist, unreached, networked };
         Ok(Supervision::begin(engine, child, request, receipt, holdings))
     }
 }

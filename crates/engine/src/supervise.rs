@@ -71,6 +71,8 @@ pub(crate) struct Holdings {
     pub(crate) typist: Option<Scribe>,
     /// The hosts that it was kept from.
     pub(crate) unreached: Unreached,
+    /// Held while it has the host's network.
+    pub(crate) networked: Option<Arc<()>>,
 }
 
 /// What somebody wants of a session.
@@ -107,7 +109,7 @@ impl Supervision {
         mut child: Child,
         request: Request,
         mut receipt: Receipt,
-        Holdings { open, room, input, temporary, typist, unreached }: Holdings,
+        Holdings { open, room, input, temporary, typist, unreached, networked }: Holdings,
     ) -> Session {
         let shared = &engine.0;
         let id = receipt.output.get_or_insert_with(Outputs::name).clone();
@@ -166,6 +168,7 @@ impl Supervision {
             tokio::time::sleep(ANSWER_FIRST).await;
             open.ended(&outcome, &log).await;
             discard(left, &aborts.stopping).await;
+            drop(networked);
         });
         session
     }

@@ -308,6 +308,28 @@ fn escalation_is_asked_for_shown_and_refused_at_once_where_it_cannot_be() {
 }
 
 #[test]
+fn no_form_of_an_open_listener_counts_while_a_confined_command_could_fill_it_in() {
+    let home = without_desk("");
+    let wish = json!({ "cmd": "true", "sandbox_permissions": "require_escalated" });
+    for era in [Era::Legacy, Era::Modern] {
+        let mut person = Person::http(home.program(&[]).into_command(), era);
+        let sleep = json!({ "executable": "sleep", "args": ["30"] });
+        let running = person.begin("run_network_tool", &sleep);
+        eventually("the command runs", || {
+            !home.calls().is_empty() && home.calls()[0].to_string().contains("run_network_tool")
+        });
+        let call = person.begin("exec_command", &wish);
+        let result = person.reply(call);
+        if text(&result).contains("cannot be kept here") {
+            return skipped("this host cannot confine");
+        }
+        refused(&result, "the client is not asked while a confined command has the host's network");
+        drop(person);
+        let _ = running;
+    }
+}
+
+#[test]
 fn people_on_the_same_machine_answer_for_every_server() {
     let home = Home::new(RULES);
     let start = || StdioClient::start(home.program(&["stdio"]).into_command(), Era::Modern);

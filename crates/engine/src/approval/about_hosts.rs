@@ -30,7 +30,7 @@ impl AboutHosts {
         let question = question::question(case, "", None).ok()?;
         // Whoever called may be gone by then; what the command wants to know it still does.
         let approver = conversation.approver.clone().filter(|approver| approver.asks_later());
-        let conversation = Conversation { given_up: Vec::new(), approver, name: conversation.name.clone() };
+        let conversation = Conversation { given_up: Vec::new(), approver, ..conversation.clone() };
         let principal = case.request.caller.principal.clone();
         Some(AboutHosts { question, conversation, principal })
     }

@@ -47,7 +47,8 @@ impl Approvals {
         scribe: &Scribe,
     ) -> Result<Result<Said, String>, Refusal> {
         let attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let approvers: Vec<_> = conversation.approver.iter().cloned().chain(attached).collect();
+        let own = conversation.approver.iter().filter(|_| !self.is_doubtful(conversation));
+        let approvers: Vec<_> = own.cloned().chain(attached).collect();
         let ways = approvers.iter().map(|approver| approver.way().to_owned()).collect();
         scribe.asked(question, ways).await?;
         let mut asking = JoinSet::new();
@@ -61,11 +62,18 @@ impl Approvals {
             () = given_up(&conversation.given_up) => {
                 Ok(Err("whoever called no longer waits for an answer, so it was not run".into()))
             }
-            said = first(&mut asking) => Ok(said),
+            said = first(&mut asking, self.is_doubtful(conversation)) => Ok(said),
             () = tokio::time::sleep(timeout) => {
                 Ok(Err(format!("nobody answered within {} s, so it was not run", timeout.as_secs())))
             }
         }
+    }
+}
+
+impl Approvals {
+    /// Whether a command that runs in the sandbox could be the one that answers.
+    fn is_doubtful(&self, conversation: &Conversation) -> bool {
+        conversation.is_open_to_all && Arc::strong_count(&self.networked) > 1
     }
 }
 
@@ -81,8 +89,12 @@ async fn given_up(tokens: &[CancellationToken]) {
 }
 
 /// The first answer, or why there is none.
-async fn first(asking: &mut JoinSet<Result<Said, String>>) -> Result<Said, String> {
+async fn first(asking: &mut JoinSet<Result<Said, String>>, doubtful: bool) -> Result<Said, String> {
     let mut why = "nobody is there to ask".to_owned();
+    if doubtful {
+        why += " (the client is not asked while a confined command has the host's network and could answer in its place: \
+            set RUNWARD_TOKEN, or answer with `runward approvals`)";
+    }
     while let Some(said) = asking.join_next().await {
         match said {
             Ok(Ok(said)) => return Ok(said),

@@ -70,6 +70,8 @@ pub struct Conversation {
     pub name: Arc<str>,
     /// Any of these is cancelled when whoever called no longer waits for the answer.
     pub given_up: Vec<CancellationToken>,
+    /// Whether anything that reaches this host's network could be at the other end.
+    pub is_open_to_all: bool,
 }
 
 /// More questions than this are not open at the same time.
@@ -88,6 +90,8 @@ pub(crate) struct Approvals {
     attached: Mutex<Vec<Arc<dyn Approver>>>,
     remembered: Remembered,
     open_hosts: about_hosts::OpenHosts,
+    /// How many confined commands have the host's network just now.
+    networked: Arc<()>,
     open: Semaphore,
     stopping: CancellationToken,
 }
@@ -125,6 +129,7 @@ impl Approvals {
             attached: Mutex::default(),
             remembered: Remembered::default(),
             open_hosts: about_hosts::OpenHosts::default(),
+            networked: Arc::default(),
             open: Semaphore::new(MOST_OPEN),
             stopping,
         }
@@ -133,6 +138,11 @@ impl Approvals {
     /// Another way to ask, for every call from now on.
     pub(crate) fn attach(&self, approver: Arc<dyn Approver>) {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner).push(approver);
+    }
+
+    /// Held for as long as a confined command has the host's network: it could call this server and answer for a person.
+    pub(crate) fn networked(&self) -> Arc<()> {
+        self.networked.clone()
     }
 
     /// Refuses at once what callers may not even ask for.

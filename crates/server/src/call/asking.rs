@@ -20,6 +20,8 @@ pub(crate) struct Asker {
     pub(crate) by: String,
     /// Which calls share what was approved for the session.
     pub(crate) conversation: Arc<str>,
+    /// Whether anybody who reaches the listener could be calling.
+    pub(crate) is_open_to_all: bool,
     /// Cancelled when the caller no longer waits.
     pub(crate) given_up: Vec<CancellationToken>,
     /// Calls that wait for their answers.
@@ -92,7 +94,7 @@ impl Asker {
 
     fn conversing(&self, approver: Option<Arc<dyn Approver>>) -> Conversation {
         let (name, given_up) = (self.conversation.clone(), self.given_up.clone());
-        Conversation { approver, name, given_up }
+        Conversation { approver, name, given_up, is_open_to_all: self.is_open_to_all }
     }
 
     /// Goes on until the client has to be asked, and then waits without it.

@@ -3,7 +3,7 @@
 use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
-use runward_model::Caller;
+use runward_model::{Caller, Principal};
 
 use super::{Disconnected, from_http};
 use crate::approvals::{Identity, Rounds};
@@ -36,6 +36,8 @@ pub(super) fn asker(
         way,
         by: format!("the user of {client}"),
         conversation: conversation(context, &client).into(),
+        is_open_to_all: from_http::<Principal>(context)
+            .is_some_and(|principal| principal == Principal::local()),
         given_up: std::iter::once(context.ct.clone()).chain(disconnected).collect(),
         rounds,
         identity,
