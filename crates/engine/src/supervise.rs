@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use runward_model::wire::Report;
 use runward_model::{
-    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Stream, Tree, Usage,
+    Ending, Heeded, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Stream, Tree,
+    Usage,
 };
 use runward_process::{Child, Keyboard};
 use runward_spool::Record;
@@ -286,11 +287,13 @@ impl Supervision {
 fn denied(receipt: &Receipt, outcome: &Outcome, log: &EventLog, unreached: &Unreached) -> Option<String> {
     let fence = receipt.fence.as_deref()?;
     let mut named = unreached.named();
-    if outcome.ending != Ending::Exited(0) {
-        let last = [Stream::Stderr, Stream::Stdout].map(|stream| log.last(stream, LOOKED_AT));
-        let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
-        named.extend(fence.denied(&receipt.cwd, &String::from_utf8_lossy(complaints)));
-    }
+    let (heeded, streams) = match outcome.ending {
+        Ending::Exited(0) => (Heeded::Protected, &[Stream::Stderr][..]),
+        _ => (Heeded::Everything, &[Stream::Stderr, Stream::Stdout][..]),
+    };
+    let last: Vec<Vec<u8>> = streams.iter().map(|stream| log.last(*stream, LOOKED_AT)).collect();
+    let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
+    named.extend(fence.denied(&receipt.cwd, &String::from_utf8_lossy(complaints), heeded));
     (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")))
 }
 

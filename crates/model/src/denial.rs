@@ -7,7 +7,7 @@ use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Fence, Network, Tier};
+use crate::{Fence, Network, Profile, Tier};
 
 /// More of them are not named.
 const NAMED: usize = 3;
@@ -35,59 +35,96 @@ const UNREACHABLE: [&str; 9] = [
     "dns error",
 ];
 
+/// What they print when nobody listens there.
+const NOBODY_THERE: [&str; 5] =
+    ["connection refused", "couldn't connect", "could not connect", "failed to connect", "econnrefused"];
+
+/// How they call the host that they run on.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
+
 /// Directories of a confined command's own.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
+/// What of a command's complaints counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heeded {
+    /// All of it: it has failed.
+    Everything,
+    /// Only what names something that the fence keeps as it is: it has not failed, and much of what is printed then is
+    /// no complaint.
+    Protected,
+}
+
 impl Fence {
-    /// What of all that a failed command complains of was this fence's doing.
-    pub fn denied(&self, cwd: &Path, complaints: &str) -> Vec<String> {
+    /// What of all that a command complains of was this fence's doing.
+    pub fn denied(&self, cwd: &Path, complaints: &str, heeded: Heeded) -> Vec<String> {
         let mut named: Vec<String> = Vec::new();
         for line in complaints.lines() {
-            for denial in self.denials(cwd, line) {
-                if !named.contains(&denial) && named.len() < NAMED {
-                    named.push(denial);
-                }
-            }
+            let denial = self.denial_in(cwd, line, heeded);
+            named.extend(denial.filter(|denial| !named.contains(denial) && named.len() < NAMED));
         }
         named
     }
 
-    fn denials(&self, cwd: &Path, line: &str) -> Vec<String> {
+    fn denial_in(&self, cwd: &Path, line: &str, heeded: Heeded) -> Option<String> {
         let lower = line.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        if self.network.is_own() && says(&UNREACHABLE) {
-            return vec![unreachable(line, self.network)];
-        }
         let (read_only, forbidden) = (says(&READ_ONLY), says(&FORBIDDEN));
-        if !read_only && !forbidden && !says(&IN_THE_WAY) {
-            return Vec::new();
+        let paths: Vec<PathBuf> = candidates(line).into_iter().map(|name| plain(&cwd.join(name))).collect();
+        if read_only || forbidden || says(&IN_THE_WAY) {
+            let kept = paths.iter().find_map(|path| self.kept(path, forbidden || read_only));
+            if kept.is_some() || heeded == Heeded::Protected {
+                return kept;
+            }
         }
+        if heeded == Heeded::Protected {
+            return None;
+        }
+        if self.network.is_own() && says(&UNREACHABLE) {
+            return Some(unreachable(line, self.network));
+        }
+        if self.network.is_own() && says(&NOBODY_THERE) && says(&LOOPBACK) {
+            return Some(OWN_LOOPBACK.to_owned());
+        }
+        // Of several paths the last is the one that was to be written, as in "cannot copy 'a' to 'b'".
         let outside = read_only || (forbidden && self.tier == Tier::Landlock);
-        let paths = candidates(line).map(|name| plain(&cwd.join(name)));
-        paths.filter_map(|path| self.denial(&path, outside, forbidden || read_only)).take(1).collect()
+        paths.iter().rev().find_map(|path| self.outside(cwd, path)).filter(|_| outside)
     }
 
-    fn denial(&self, path: &Path, outside: bool, refused: bool) -> Option<String> {
+    /// What is said of a path that is hidden or protected.
+    fn kept(&self, path: &Path, refused: bool) -> Option<String> {
         let shown = path.display();
         if refused && contains(&self.hidden, path) {
             return Some(format!("{shown} may not be read; to allow it, take it out of sandbox.deny_read"));
         }
-        if let Some(protected) = covering(&self.protected, path) {
-            let protected = protected.display();
-            return Some(format!(
-                "{shown} is protected; to allow it, name {protected} in sandbox.writable_roots"
-            ));
-        }
-        let own = is_private(path) && !contains(&self.shown, path);
-        if !outside || contains(&self.writable, path) || own {
+        let protected = covering(&self.protected, path)?.display();
+        Some(format!("{shown} is protected; to allow it, name {protected} in sandbox.writable_roots"))
+    }
+
+    /// What is said of one that may not be written.
+    fn outside(&self, cwd: &Path, path: &Path) -> Option<String> {
+        let own = is_private(path) && !contains(&self.shown, path) && !path.starts_with(cwd);
+        if contains(&self.writable, path) || own {
             return None;
         }
-        let directory = path.parent().unwrap_or(path).display();
-        Some(format!(
-            "{shown} may not be written; to allow it, add {directory} to sandbox.writable_roots, or run the command there"
-        ))
+        let (shown, directory) = (path.display(), path.parent().unwrap_or(path).display());
+        Some(if self.profile == Profile::ReadOnly {
+            format!(
+                "{shown} may not be written, since the profile is read-only (by sandbox.profile, sandbox.doors or a rule)"
+            )
+        } else if path.starts_with(cwd) {
+            format!(
+                "{shown} may not be written, since {} is no workspace: it belongs to the system, or holds what decides about commands; to allow it, add it to sandbox.writable_roots",
+                cwd.display()
+            )
+        } else {
+            format!("{shown} may not be written; to allow it, add {directory} to sandbox.writable_roots")
+        })
     }
 }
+
+/// For whoever looks for what another command serves.
+const OWN_LOOPBACK: &str = "nobody listens there: every command has a loopback of its own, so start a server and use it in the same command, or set sandbox.network to \"on\"";
 
 fn unreachable(line: &str, network: Network) -> String {
     let widen = match network {
@@ -122,16 +159,33 @@ fn covering<'a>(paths: &'a [CString], path: &Path) -> Option<&'a Path> {
     places.into_iter().find(|place| path.starts_with(place) || (place.parent() == Some(path)))
 }
 
-/// What in a complaint may name a file: what stands in quotes first, then every word.
-fn candidates(line: &str) -> impl Iterator<Item = &str> {
-    let quoted = ["''", "\"\"", "‘’", "``", "`'"].into_iter().filter_map(|pair| {
-        let mut marks = pair.chars();
-        let (open, close) = (marks.next()?, marks.next()?);
-        let (_, rest) = line.split_once(open)?;
-        Some(rest.split_once(close)?.0)
-    });
+/// What in a complaint may name a file: what stands in quotes, what stands right before the kernel's word for why, and
+/// every word that looks like a path.
+fn candidates(line: &str) -> Vec<&str> {
+    let mut found = quoted(line);
+    let before = line.split(": ").collect::<Vec<_>>();
+    let subject = before.iter().rev().nth(1).filter(|name| !name.contains(char::is_whitespace));
+    found.extend(subject.map(|name| trimmed(name)));
     let words = line.split(|letter: char| letter.is_whitespace() || ":,()".contains(letter)).map(trimmed);
-    quoted.chain(words).filter(|name| !name.is_empty() && (name.contains('/') || name.starts_with('.')))
+    found.extend(words.filter(|name| name.contains('/') || name.starts_with('.')));
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+fn quoted(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for pair in ["''", "\"\"", "‘’", "``", "`'"] {
+        let mut marks = pair.chars();
+        let (Some(open), Some(close)) = (marks.next(), marks.next()) else { continue };
+        let mut rest = line;
+        while let Some((_, after)) = rest.split_once(open)
+            && let Some((inside, behind)) = after.split_once(close)
+        {
+            found.push(inside);
+            rest = behind;
+        }
+    }
+    found
 }
 
 fn trimmed(word: &str) -> &str {
@@ -161,6 +215,7 @@ mod tests {
     fn fence() -> Fence {
         let text = |path: &str| CString::new(path).unwrap();
         Fence {
+            profile: Profile::WorkspaceWrite,
             tier: Tier::Full,
             network: Network::Off,
             writable: vec![text("/site")],
@@ -176,7 +231,7 @@ mod tests {
     }
 
     fn told(complaint: &str) -> String {
-        fence().denied(Path::new("/site"), complaint).join("; ")
+        fence().denied(Path::new("/site"), complaint, Heeded::Everything).join("; ")
     }
 
     #[test]
@@ -197,6 +252,46 @@ mod tests {
     }
 
     #[test]
+    fn the_file_that_was_to_be_written_is_named() {
+        let copied = told("fatal: cannot copy '/usr/share/x' to '/site/.vscode/x': Read-only file system");
+        assert!(copied.contains("/site/.vscode/x is protected"), "{copied}");
+        let moved = told("mv: cannot move 'a' to '/etc/b': Read-only file system");
+        assert!(moved.starts_with("/etc/b may not be written"), "{moved}");
+        let read_only =
+            Fence { profile: Profile::ReadOnly, writable: Vec::new(), protected: Vec::new(), ..fence() };
+        for complaint in
+            ["touch: cannot touch 'a': Read-only file system", "bash: line 1: a: Read-only file system"]
+        {
+            let told = read_only.denied(Path::new("/site"), complaint, Heeded::Everything).join("; ");
+            assert!(told.starts_with("/site/a may not be written, since the profile is read-only"), "{told}");
+        }
+        let nobodys = Fence { writable: Vec::new(), protected: Vec::new(), ..fence() };
+        let told = nobodys.denied(
+            Path::new("/etc"),
+            "touch: cannot touch 'a': Read-only file system",
+            Heeded::Everything,
+        );
+        assert!(told[0].contains("/etc is no workspace"), "{told:?}");
+    }
+
+    #[test]
+    fn a_command_that_did_not_fail_is_told_of_what_is_protected_alone() {
+        let ask = |line: &str| fence().denied(Path::new("/site"), line, Heeded::Protected).join("; ");
+        let told = ask("error: could not write config file .git/hooks/x: Device or resource busy");
+        assert!(told.contains("is protected"), "{told}");
+        assert_eq!(ask("touch: cannot touch '/etc/x': Read-only file system"), "");
+        assert_eq!(ask("curl: (6) Could not resolve host: example.com"), "");
+    }
+
+    #[test]
+    fn a_loopback_of_its_own_is_explained() {
+        let told =
+            told("curl: (7) Failed to connect to 127.0.0.1 port 8765 after 0 ms: Couldn't connect to server");
+        assert!(told.contains("a loopback of its own"), "{told}");
+        assert_eq!(super::tests::told("connect to 10.0.0.1: Connection refused"), "");
+    }
+
+    #[test]
     fn what_is_protected_or_hidden_is_told_apart() {
         let hook = told("bash: .git/hooks/pre-commit: Read-only file system");
         assert!(hook.contains("/site/.git/hooks/pre-commit is protected"), "{hook}");
@@ -211,7 +306,10 @@ mod tests {
         let told = told("curl: (6) Could not resolve host: example.com");
         assert!(told.contains("example.com cannot be reached") && told.contains("sandbox.network"), "{told}");
         let on = Fence { network: Network::On, ..fence() };
-        assert!(on.denied(Path::new("/site"), "Could not resolve host: example.com").is_empty());
+        assert!(
+            on.denied(Path::new("/site"), "Could not resolve host: example.com", Heeded::Everything)
+                .is_empty()
+        );
     }
 
     #[test]

@@ -128,6 +128,8 @@ pub struct Abilities {
 /// Exactly what a command is confined to; every path is absolute, symbolic links resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fence {
+    /// Which profile this is.
+    pub profile: Profile,
     /// By which means.
     pub tier: Tier,
     /// Which network it has.

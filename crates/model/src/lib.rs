@@ -31,6 +31,7 @@ pub mod wire;
 
 pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ruled, Wish};
 pub use caller::{Caller, Client, Door, Principal};
+pub use denial::Heeded;
 pub use fence::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
 pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};

@@ -176,12 +176,13 @@ fn is_same(directory: &OwnedFd, place: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runward_model::{Network, Tier};
+    use runward_model::{Network, Profile, Tier};
     use std::fs;
 
     fn fence(root: &Path, protected: &[&str]) -> Fence {
         let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap();
         Fence {
+            profile: Profile::WorkspaceWrite,
             tier: Tier::Full,
             network: Network::Off,
             writable: vec![text(root)],

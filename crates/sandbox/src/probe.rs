@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use runward_model::{Abilities, Fence, Network, Tier};
+use runward_model::{Abilities, Fence, Network, Profile, Tier};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::enclosure::Enclosure;
@@ -73,6 +73,7 @@ fn trial(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
 
 fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
     let sample = Fence {
+        profile: Profile::ReadOnly,
         tier,
         network: Network::Off,
         writable: Vec::new(),

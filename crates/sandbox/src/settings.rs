@@ -188,6 +188,7 @@ impl Settings {
         }
         let writable = if profile == Profile::ReadOnly { Vec::new() } else { self.writable(cwd) };
         let fence = Fence {
+            profile,
             tier: abilities.tier,
             network,
             shown: texts(self.shown(&[cwd, program], &writable))?,

@@ -3,7 +3,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use runward_model::Tier;
+use runward_model::{Profile, Tier};
 
 use super::*;
 
@@ -110,6 +110,7 @@ fn texts(paths: &[&str]) -> Vec<CString> {
 
 fn workspace(network: Network) -> Fence {
     Fence {
+        profile: Profile::WorkspaceWrite,
         tier: Tier::None,
         network,
         writable: texts(&["/Users/ada/site", "/tmp/build"]),
