@@ -28,6 +28,16 @@ const CORE: &[&str] = &[
     "XDG_CACHE_HOME",
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
+    // Where tools are that were not installed in the usual place.
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "VIRTUAL_ENV",
 ];
 
 /// What a secret is usually called.

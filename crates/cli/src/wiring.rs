@@ -10,6 +10,7 @@ use runward_engine::{ApprovalSettings, AtDoor, Engine, LoginSettings, OutputSett
 use runward_model::{Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
+use runward_proxy::Reach;
 use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RawSettings, Token};
 
@@ -208,6 +209,7 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
         patience: config.patience,
         longest_poll: config.limits.longest_poll,
         reply_tokens: config.limits.reply_tokens,
+        confinement: confinement(config),
         http: HttpSettings {
             bind: config.http.bind,
             token,
@@ -217,6 +219,24 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
             raw: RawSettings { timeout: config.http.raw_timeout },
         },
     }
+}
+
+/// What a caller should know of how commands are confined.
+fn confinement(config: &Config) -> String {
+    let writes = match config.sandbox.profile {
+        Profile::FullAccess => return String::new(),
+        Profile::ReadOnly => "write only to",
+        Profile::WorkspaceWrite => "write below their working directory and to",
+    };
+    let network = match &config.sandbox.network {
+        Reach::Off => "have no network but a loopback of their own",
+        Reach::Listed(_) => "reach listed hosts alone, through the proxy that http_proxy names",
+        Reach::On => "have the network of this machine",
+    };
+    let temporary = "a private /tmp that is empty for every call";
+    format!(
+        "Commands run in a sandbox: they {writes} {temporary}, and {network}; what the sandbox refuses is named."
+    )
 }
 
 /// A server that refuses everything is most likely one that was not told what to allow.

@@ -35,6 +35,8 @@ struct Shared {
     limits: Limits,
     heartbeat: Duration,
     rounds: Rounds,
+    /// How commands are confined, in words.
+    confinement: String,
 }
 
 impl Mcp {
@@ -49,6 +51,7 @@ impl Mcp {
                 limits,
                 heartbeat: settings.heartbeat,
                 rounds: Rounds::default(),
+                confinement: settings.confinement.clone(),
             }),
         })
     }
@@ -58,7 +61,7 @@ impl Mcp {
         call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
-        let Shared { engine, offer, limits, heartbeat, rounds } = self.shared.as_ref();
+        let Shared { engine, offer, limits, heartbeat, rounds, .. } = self.shared.as_ref();
         let Offered { tool, params, .. } = offer.find(&call.name)?;
         let caller = caller(tool.name, &context);
         let arguments = call.arguments.unwrap_or_default();

@@ -31,6 +31,8 @@ pub struct Settings {
     pub longest_poll: Duration,
     /// The most tokens of output that one reply about a session shows.
     pub reply_tokens: usize,
+    /// What a caller should know of how commands are confined, in a sentence or two; empty where they are not.
+    pub confinement: String,
     /// What the HTTP door needs beyond that.
     pub http: HttpSettings,
 }

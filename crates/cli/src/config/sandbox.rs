@@ -137,7 +137,10 @@ mod tests {
                 "there is no list \"permit\" of hosts; there are allow, ask, deny",
             ),
             ("network = { allow = 'x' }", "expected a list of hosts, found text"),
-            ("network = true", "expected text in quotes, found true or false"),
+            (
+                "network = true",
+                "expected \"off\", \"on\" or { allow = [\"example.com\"] }, found true or false",
+            ),
         ] {
             let refused = with(text).unwrap_err();
             assert!(

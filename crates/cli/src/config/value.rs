@@ -40,7 +40,16 @@ impl Value {
 
     /// The same for a network, which may be written as lists of hosts: one text that holds all of them.
     pub(crate) fn from_toml_network(value: &DeValue<'_>, default: &Value) -> Result<Self, String> {
-        let DeValue::Table(lists) = value else { return Self::from_toml(value, Some(default)) };
+        let lists = match value {
+            DeValue::Table(lists) => lists,
+            DeValue::String(_) => return Self::from_toml(value, Some(default)),
+            other => {
+                return Err(format!(
+                    "expected \"off\", \"on\" or {{ allow = [\"example.com\"] }}, found {}",
+                    found(other)
+                ));
+            }
+        };
         let mut text = String::new();
         for (name, hosts) in lists {
             let mark = match name.get_ref().as_ref() {

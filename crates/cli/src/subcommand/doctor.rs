@@ -32,6 +32,8 @@ pub(crate) struct Findings {
     /// What must work and does not.
     broken: Vec<String>,
     remedy: String,
+    /// Doors whose commands have another network than the rest.
+    exceptions: String,
 }
 
 /// Tries everything and says what came of it; the exit code says it too.
@@ -78,7 +80,18 @@ async fn examine(config: &Config, args: &Doctor) -> anyhow::Result<Findings> {
     spawner.shutdown().await;
     breaches.extend(set.strays().into_iter().map(|what| (Promise::Protected, what)));
     let remedy = runward_sandbox::remedy(&abilities);
-    Ok(Findings { abilities, enforced, tried, breaches, broken, remedy })
+    let exceptions = exceptions(config);
+    Ok(Findings { abilities, enforced, tried, breaches, broken, remedy, exceptions })
+}
+
+/// Which doors have a network of their own, in words.
+fn exceptions(config: &Config) -> String {
+    let sandbox = &config.sandbox;
+    let doors = [("run_network_tool", &sandbox.network_tool), ("raw", &sandbox.raw)];
+    let other = doors.iter().filter(|(_, reach)| **reach != sandbox.network);
+    let words: Vec<String> =
+        other.map(|(door, reach)| format!("{door}: {}", reach.network().name())).collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 fn tier_named(name: &str) -> anyhow::Result<Tier> {

@@ -2,6 +2,8 @@
 
 /// They are looked through word by word where some commands are blocked. An operator who lists one lists what it starts.
 const CARRIERS: &[&str] = &[
+    "aarch64",
+    "armv8l",
     "aws-vault",
     "bundle",
     "bwrap",
@@ -23,6 +25,7 @@ const CARRIERS: &[&str] = &[
     "firejail",
     "gosu",
     "hyperfine",
+    "i386",
     "ifne",
     "kubectl",
     "linux32",
@@ -65,10 +68,12 @@ const CARRIERS: &[&str] = &[
     "torsocks",
     "trickle",
     "tsocks",
+    "uname26",
     "unbuffer",
     "uv",
     "uvx",
     "valgrind",
+    "x86_64",
     "xvfb-run",
     "yarn",
 ];

@@ -24,7 +24,7 @@ impl ServerHandler for Mcp {
         let name = Implementation::new("runward", env!("CARGO_PKG_VERSION")).with_title("Runward");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(name)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions([INSTRUCTIONS, &self.shared.confinement].join(" ").trim_end())
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {

@@ -9,10 +9,10 @@ use super::Findings;
 
 /// In words.
 pub(super) fn as_text(findings: &Findings) -> String {
-    let Findings { abilities, enforced, tried, broken, remedy, .. } = findings;
+    let Findings { abilities, enforced, tried, broken, remedy, exceptions, .. } = findings;
     let through = findings.broken_promises();
     let mut text = format!(
-        "sandbox: {} (Landlock {}), profile {}, network {}\n{} forbidden acts tried, {} got through\n\n",
+        "sandbox: {} (Landlock {}), profile {}, network {}{exceptions}\n{} forbidden acts tried, {} got through\n\n",
         abilities.tier.name(),
         abilities.landlock,
         enforced.profile.name(),
