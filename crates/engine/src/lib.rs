@@ -11,6 +11,7 @@
 mod approval;
 mod confine;
 mod cwd;
+mod denied;
 mod inspect;
 mod kept;
 mod keys;

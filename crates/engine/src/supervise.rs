@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use runward_model::wire::Report;
 use runward_model::{
-    Ending, Heeded, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Stream, Tree,
-    Usage,
+    Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
 };
 use runward_process::{Child, Keyboard};
 use runward_spool::Record;
@@ -16,6 +15,7 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::confine::TemporaryDirectory;
+use crate::denied::denied;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::log::EventLog;
 use crate::network::Unreached;
@@ -38,9 +38,6 @@ const GIVE_UP: Duration = Duration::from_secs(3);
 
 /// How long the record of an ended session waits, so that its answer is not held up by it.
 const ANSWER_FIRST: Duration = Duration::from_millis(1);
-
-/// More of what was printed is not looked through for complaints.
-const LOOKED_AT: usize = 16 * 1024;
 
 /// A running session and everything that its task needs.
 pub(crate) struct Supervision {
@@ -281,20 +278,6 @@ impl Supervision {
         }
         (outcome, kept.then_some(self.streams))
     }
-}
-
-/// What the sandbox kept a command from, as far as that is known: by its proxy, and by what it complained of.
-fn denied(receipt: &Receipt, outcome: &Outcome, log: &EventLog, unreached: &Unreached) -> Option<String> {
-    let fence = receipt.fence.as_deref()?;
-    let mut named = unreached.named();
-    let (heeded, streams) = match outcome.ending {
-        Ending::Exited(0) => (Heeded::Protected, &[Stream::Stderr][..]),
-        _ => (Heeded::Everything, &[Stream::Stderr, Stream::Stdout][..]),
-    };
-    let last: Vec<Vec<u8>> = streams.iter().map(|stream| log.last(*stream, LOOKED_AT)).collect();
-    let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
-    named.extend(fence.denied(&receipt.cwd, &String::from_utf8_lossy(complaints), heeded));
-    (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")))
 }
 
 fn record_end(session: SessionId, outcome: &Outcome) {

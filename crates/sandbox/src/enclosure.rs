@@ -49,7 +49,7 @@ impl Enclosure {
     pub fn build(fence: &Fence, namespaces: &Namespaces) -> io::Result<Self> {
         let services = services::listening();
         namespaces.enter(fence.network)?;
-        let (writable, shown) = (copies(&fence.writable)?, copies(&fence.shown)?);
+        let (writable, shown) = (copies(&fence.writable)?, visible(&fence.shown));
         let inner = inside_protected(fence);
         let inner = copies(&inner)?;
         mounts::make_read_only(mounts::root()?, Depth::All)?;
@@ -80,10 +80,10 @@ impl Enclosure {
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             unless_gone(private.cover(&path))?;
         }
-        let is_own = |socket: &&PathBuf| root_of(socket, fence).is_some_and(|root| !is_shared(root));
-        for socket in services.iter().filter(|socket| !is_own(socket)) {
-            if socket.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
-                unless_gone(private.cover(socket))?;
+        let is_own = |socket: &Path| root_of(socket, fence).is_some_and(|root| !is_shared(root));
+        for socket in services.iter().filter_map(|socket| fs::canonicalize(socket).ok()) {
+            if !is_own(&socket) && socket.symlink_metadata().is_ok_and(|it| it.file_type().is_socket()) {
+                unless_gone(private.cover(&socket))?;
             }
         }
         if fence.network.is_own() {
@@ -142,6 +142,12 @@ fn copies(writable: &[CString]) -> io::Result<Vec<(&Path, OwnedFd)>> {
     paths.sort_unstable();
     paths.dedup();
     paths.into_iter().map(|path| Ok((path, mounts::copy(path)?))).collect()
+}
+
+/// Copies of what is only read, as far as there is a plain way to it.
+fn visible(shown: &[CString]) -> Vec<(&Path, OwnedFd)> {
+    let paths = shown.iter().map(|path| mounts::path(path));
+    paths.filter_map(|path| Some((path, mounts::copy(path).ok()?))).collect()
 }
 
 /// Writable roots that lie in something that stays read-only around them.

@@ -31,6 +31,7 @@ mod seccomp;
 mod services;
 mod settings;
 pub mod trial;
+mod workspace;
 
 pub use enclosure::Enclosure;
 pub use namespaces::Namespaces;
