@@ -186,7 +186,9 @@ impl Policy {
             let rule = Some(format!("* ({})", self.allowlist.place_of("*")));
             return Verdict { decision: Decision::Allow, reason, rule, ..Verdict::default() };
         }
-        let reason = format!("the script cannot be judged: {why}; {}", self.advice());
+        // More would not help: no shell could read it either.
+        let advice = if why.ends_with("is not closed") { "close it" } else { self.advice() };
+        let reason = format!("the script cannot be judged: {why}; {advice}");
         Verdict { reason, ..Verdict::default() }
     }
 }

@@ -43,7 +43,8 @@ pub(crate) fn refuse_misspelt<'a>(
     keys: impl Iterator<Item = &'a str>,
 ) -> Result<(), Error> {
     let known: Vec<String> = keys.map(variable).chain(OTHERS.map(str::to_owned)).collect();
-    let ours = variables.keys().filter_map(|name| name.to_str()).filter(|name| name.starts_with("RUNWARD_"));
+    let like_ours = |name: &&str| name.starts_with("RUNWARD_") || name.starts_with("ALLOWED_");
+    let ours = variables.keys().filter_map(|name| name.to_str()).filter(like_ours);
     for name in ours.filter(|name| !known.iter().any(|known| known == name)) {
         let near = |known: &&String| strsim::damerau_levenshtein(known, name) <= 2;
         if let Some(meant) = known.iter().find(near) {
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     fn refusal(name: &str) -> Option<String> {
-        let keys = ["limits.output", "log.filter", "tools"];
+        let keys = ["limits.output", "log.filter", "tools", "policy.allowed_commands"];
         let variables = Variables::from([(name.into(), "x".into())]);
         refuse_misspelt(&variables, keys.into_iter()).err().map(|error| error.to_string())
     }
@@ -69,14 +70,20 @@ mod tests {
         let message =
             "RUNWARD_LIMIT_OUTPUT: no setting has this variable; did you mean RUNWARD_LIMITS_OUTPUT?";
         assert_eq!(refusal("RUNWARD_LIMIT_OUTPUT").as_deref(), Some(message));
+        assert!(refusal("ALLOWED_COMMAND").unwrap().ends_with("did you mean ALLOWED_COMMANDS?"));
         assert!(refusal("RUNWARD_TOKNE").unwrap().ends_with("did you mean RUNWARD_TOKEN?"));
     }
 
     #[test]
     fn a_variable_that_somebody_else_made_is_left_alone() {
-        for name in
-            ["RUNWARD_SERVICE_HOST", "RUNWARD_PORT", "RUNWARD_PORT_8000_TCP_ADDR", "RUNWARD_LOG", "LOG"]
-        {
+        for name in [
+            "RUNWARD_SERVICE_HOST",
+            "RUNWARD_PORT",
+            "RUNWARD_PORT_8000_TCP_ADDR",
+            "RUNWARD_LOG",
+            "LOG",
+            "ALLOWED_HOSTS",
+        ] {
             assert_eq!(refusal(name), None);
         }
     }
