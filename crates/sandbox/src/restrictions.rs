@@ -57,8 +57,8 @@ impl Restrictions {
         for place in readable.all_but(&kept_out) {
             rules.allow_known(&place.open, place.is_directory, Access::Read)?;
         }
-        for path in &fence.shown {
-            rules.allow(mounts::find(mounts::path(path))?, Access::Read)?;
+        for shown in fence.shown.iter().filter_map(|path| mounts::find(mounts::path(path)).ok()) {
+            rules.allow(shown, Access::Read)?;
         }
         for path in fence.writable.iter().chain(&fence.temporary) {
             rules.allow(mounts::find(mounts::path(path))?, Access::Change)?;
