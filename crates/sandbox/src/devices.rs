@@ -20,10 +20,16 @@ const LINKS: [(&str, &str); 5] = [
     ("pts/ptmx", "ptmx"),
 ];
 
-/// Gives back the modes that a command, as root, may have changed.
+/// Gives back the modes that a command, as root, may have changed. Nobody else can, in a user namespace this process
+/// neither.
 pub(crate) fn clean() -> io::Result<()> {
-    rustix::fs::chmod("/dev/pts", Mode::from_raw_mode(0o755))?;
-    Ok(rustix::fs::chmod("/dev/pts/ptmx", Mode::from_raw_mode(0o666))?)
+    for (path, mode) in [("/dev/pts", 0o755), ("/dev/pts/ptmx", 0o666)] {
+        let mode = Mode::from_raw_mode(mode);
+        if Mode::from_raw_mode(rustix::fs::stat(path)?.st_mode) != mode {
+            rustix::fs::chmod(path, mode)?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts it in place of the host's: no disks, no memory, no other terminals.
