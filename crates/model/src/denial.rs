@@ -97,8 +97,15 @@ impl Fence {
         if refused && contains(&self.hidden, path) {
             return Some(format!("{shown} may not be read; to allow it, take it out of sandbox.deny_read"));
         }
-        let protected = covering(&self.protected, path)?.display();
-        Some(format!("{shown} is protected; to allow it, name {protected} in sandbox.writable_roots"))
+        let first = covering(&self.protected, path)?;
+        // What leads to several of them is free once none of them is protected.
+        let behind = places(&self.protected).filter(|place| place.parent() == Some(path));
+        let mut names: Vec<String> = behind.map(|place| place.display().to_string()).collect();
+        if names.is_empty() {
+            names.push(first.display().to_string());
+        }
+        let names = names.join(" and ");
+        Some(format!("{shown} is protected; to allow it, name {names} in sandbox.writable_roots"))
     }
 
     /// What is said of one that may not be written.
@@ -154,9 +161,12 @@ fn contains(paths: &[CString], path: &Path) -> bool {
 }
 
 fn covering<'a>(paths: &'a [CString], path: &Path) -> Option<&'a Path> {
-    let places = paths.iter().map(|place| Path::new(OsStr::from_bytes(place.to_bytes())));
     // A missing directory on the way to a protected path is kept missing as well.
-    places.into_iter().find(|place| path.starts_with(place) || (place.parent() == Some(path)))
+    places(paths).find(|place| path.starts_with(place) || (place.parent() == Some(path)))
+}
+
+fn places(paths: &[CString]) -> impl Iterator<Item = &Path> {
+    paths.iter().map(|place| Path::new(OsStr::from_bytes(place.to_bytes())))
 }
 
 /// What in a complaint may name a file: what stands in quotes, what stands right before the kernel's word for why, and
@@ -219,7 +229,7 @@ mod tests {
             tier: Tier::Full,
             network: Network::Off,
             writable: vec![text("/site")],
-            protected: vec![text("/site/.git/hooks"), text("/site/.vscode")],
+            protected: vec![text("/site/.git/config"), text("/site/.git/hooks"), text("/site/.vscode")],
             hidden: vec![text("/home/ada/.ssh")],
             shown: Vec::new(),
             temporary: None,
@@ -295,6 +305,11 @@ mod tests {
     fn what_is_protected_or_hidden_is_told_apart() {
         let hook = told("bash: .git/hooks/pre-commit: Read-only file system");
         assert!(hook.contains("/site/.git/hooks/pre-commit is protected"), "{hook}");
+        let init = told("mkdir: cannot create directory ‘.git’: File exists");
+        assert!(
+            init.ends_with("name /site/.git/config and /site/.git/hooks in sandbox.writable_roots"),
+            "{init}"
+        );
         let missing = told("mkdir: cannot create directory ‘.vscode’: File exists");
         assert!(missing.contains("/site/.vscode is protected"), "{missing}");
         let key = told("cat: /home/ada/.ssh/id: Permission denied");

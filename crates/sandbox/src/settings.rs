@@ -224,6 +224,12 @@ mod tests {
         let within = Settings { writable_roots: vec!["/site/.vscode/cache".into()], ..settings() };
         let found = confined(&within, Profile::WorkspaceWrite, "/site");
         assert!(found.protected.contains(&c"/site/.vscode".to_owned()));
+        let repository = tempfile::tempdir().unwrap();
+        let inside = repository.path().canonicalize().unwrap().join(".git");
+        fs::create_dir(&inside).unwrap();
+        let named = Settings { writable_roots: vec![inside.clone()], ..settings() };
+        let found = confined(&named, Profile::WorkspaceWrite, "/site");
+        assert!(found.protected.contains(&text(inside.join("hooks")).unwrap()));
         let secret = Settings { deny_read: vec!["/site/deep/key".into()], ..settings() };
         let found = confined(&secret, Profile::WorkspaceWrite, "/site");
         assert!(found.protected.contains(&c"/site/deep/key".to_owned()), "its parents stay where they are");

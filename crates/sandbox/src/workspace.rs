@@ -130,7 +130,10 @@ impl Settings {
     pub(crate) fn protected(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
         let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root == path);
         let below = |root: &PathBuf| {
-            let known = PROTECTED.iter().map(|name| root.join(name));
+            // Whoever names the inside of a repository for git's sake does not mean its hooks.
+            let inside =
+                if root.file_name() == Some(OsStr::new(".git")) { &["hooks", "config"][..] } else { &[] };
+            let known = PROTECTED.iter().chain(inside).map(|name| root.join(name));
             known.chain(own_settings(root)).chain(submodules(root)).collect::<Vec<PathBuf>>()
         };
         let inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);

@@ -138,3 +138,19 @@ fn a_directory_of_the_system_is_nobodys_workspace() {
         assert_ne!(sh(engine, &hooks, "echo x > pre-commit").await.0, 0);
     });
 }
+
+#[test]
+fn a_repository_can_be_made_where_its_settings_are_named() {
+    let place = Place::new();
+    let mut settings = confined(Profile::WorkspaceWrite);
+    settings.sandboxing.usual.writable_roots =
+        [".git/hooks", ".git/config"].map(|name| place.work().join(name)).into();
+    with(settings, async |engine| {
+        let (code, _, stderr) = sh(engine, &place.work(), "git init -q . && git status").await;
+        assert_eq!(code, 0, "{stderr}");
+    });
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let (code, _, _) = sh(engine, &place.work(), "echo x > .git/hooks/pre-commit").await;
+        assert_ne!(code, 0);
+    });
+}
