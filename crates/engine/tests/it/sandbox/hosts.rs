@@ -28,9 +28,15 @@ impl Host {
 }
 
 fn greet(mut stream: TcpStream, greeting: &str) {
-    let mut request = [0; 4096];
-    let read = stream.read(&mut request).unwrap_or(0);
-    let first = String::from_utf8_lossy(&request[..read]).lines().next().unwrap_or_default().to_owned();
+    // A head may come in pieces, as whoever sends it likes.
+    let mut request = Vec::new();
+    let mut bytes = std::io::BufReader::new(stream.try_clone().unwrap()).bytes();
+    while !request.ends_with(b"\r\n\r\n")
+        && let Some(Ok(byte)) = bytes.next()
+    {
+        request.push(byte);
+    }
+    let first = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
     let _ = write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{greeting} {first}\n");
 }
 
