@@ -107,7 +107,8 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         visible: places_of_work(config),
         kept: what_decides(config),
         fallback: told.fallback,
-        temporary_size: told.temporary_size,
+        // Temporary files are memory: a command has no more of it than its limit says.
+        temporary_size: told.temporary_size.min(config.limits.usage.memory.unwrap_or(u64::MAX)),
         keep: told.keep,
         home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
     };

@@ -142,6 +142,13 @@ pub(crate) fn confine_own(
 }
 
 impl Confined {
+    /// Whether it is confined and can still reach what listens on this host, this server among it.
+    pub(crate) fn reaches_this_host(&self) -> bool {
+        let listed = self.hosts.as_ref().is_some_and(|hosts| hosts.names_loopback());
+        let open = self.enforced.profile != Profile::FullAccess && self.enforced.network == Network::On;
+        open || listed
+    }
+
     /// Tells the command where its temporary files belong, and where its proxy is.
     pub(crate) fn adjust(&self, env: &mut Vec<(OsString, OsString)>) {
         if let Some(hosts) = &self.hosts {

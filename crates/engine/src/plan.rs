@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use runward_audit::redact::{Secrets, redact_argv};
 use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Confinement, Network, Profile, Receipt, Refusal, Request, Stdio, Verdict};
+use runward_model::{Caller, Confinement, Receipt, Refusal, Request, Stdio, Verdict};
 use runward_policy::{Held, Policy};
 use runward_process::{Child, Error as SpawnError, Spawner, Stdio as Descriptors};
 use runward_sandbox::Scene;
@@ -166,6 +166,7 @@ impl Plan {
     ) -> Result<Session, Refusal> {
         let reaching = self.reaching(conversation);
         let Plan { request, resolved, verdict, program, input, confinement, confined } = self;
+        let reaches_this_host = confined.reaches_this_host();
         let Confined { fence, enforced, temporary, .. } = confined;
         let Resolved { argv, cwd, env, patch, held, .. } = resolved;
         let (command, directory) = (request.work.to_string(), cwd.path.clone());
@@ -207,9 +208,7 @@ impl Plan {
             (Some(outlet), Some(reaching)) => network::serve(engine, outlet, reaching, open.scribe()),
             _ => Unreached::default(),
         };
-        let networked = (receipt.enforced.profile != Profile::FullAccess
-            && receipt.enforced.network == Network::On)
-            .then(|| engine.0.approvals.networked());
+        let networked = reaches_this_host.then(|| engine.0.approvals.networked());
         let holdings = Holdings { open, room, input, temporary, typist, unreached, networked };
         Ok(Supervision::begin(engine, child, request, receipt, holdings))
     }

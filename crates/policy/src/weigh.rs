@@ -130,10 +130,9 @@ impl<'a> Scene<'a> {
                 let mut found = Vec::new();
                 inside.weigh(suffix, &mut found);
                 let narrower = found.iter().filter_map(|one| one.judged.profile).min();
-                let objection = found.into_iter().max_by_key(|one| one.judged.decision).map(|mut one| {
-                    one.judged.profile = narrower;
-                    one
-                });
+                let strictest = found.into_iter().max_by_key(|one| one.judged.decision);
+                let objection = strictest
+                    .map(|one| Weighed { judged: Judged { profile: narrower, ..one.judged }, ..one });
                 let matters =
                     |one: &Weighed| one.judged.decision != Decision::Allow || one.judged.profile.is_some();
                 let objection = objection.filter(matters);
