@@ -72,7 +72,7 @@ impl Fence {
         let (read_only, forbidden) = (says(&READ_ONLY), says(&FORBIDDEN));
         let paths: Vec<PathBuf> = candidates(line).into_iter().map(|name| plain(&cwd.join(name))).collect();
         if read_only || forbidden || says(&IN_THE_WAY) {
-            let kept = paths.iter().find_map(|path| self.kept(path, forbidden || read_only));
+            let kept = paths.iter().find_map(|path| self.kept(path, forbidden || read_only, read_only));
             if kept.is_some() || heeded == Heeded::Protected {
                 return kept;
             }
@@ -92,20 +92,33 @@ impl Fence {
     }
 
     /// What is said of a path that is hidden or protected.
-    fn kept(&self, path: &Path, refused: bool) -> Option<String> {
+    fn kept(&self, path: &Path, refused: bool, read_only: bool) -> Option<String> {
         let shown = path.display();
         if refused && contains(&self.hidden, path) {
             return Some(format!("{shown} may not be read; to allow it, take it out of sandbox.deny_read"));
         }
-        let first = covering(&self.protected, path)?;
+        let shut = || if read_only { self.shut(path) } else { None };
+        let first = covering(&self.protected, path).or_else(shut)?;
         // What leads to several of them is free once none of them is protected.
-        let behind = places(&self.protected).filter(|place| place.parent() == Some(path));
+        let lead = first
+            .parent()
+            .filter(|lead| lead.starts_with(path) || path.starts_with(lead) && !path.starts_with(first));
+        let behind = places(&self.protected).filter(|place| lead.is_some() && place.parent() == lead);
         let mut names: Vec<String> = behind.map(|place| place.display().to_string()).collect();
         if names.is_empty() {
             names.push(first.display().to_string());
         }
         let names = names.join(" and ");
         Some(format!("{shown} is protected; to allow it, name {names} in sandbox.writable_roots"))
+    }
+
+    /// The protected path that keeps a whole missing directory, this one in it, from being made.
+    fn shut(&self, path: &Path) -> Option<&Path> {
+        let leads = |place: &&Path| {
+            let lead = place.parent().filter(|lead| !places(&self.writable).any(|root| root == *lead));
+            lead.is_some_and(|lead| path.starts_with(lead))
+        };
+        places(&self.protected).find(leads)
     }
 
     /// What is said of one that may not be written.
@@ -309,6 +322,13 @@ mod tests {
         assert!(
             init.ends_with("name /site/.git/config and /site/.git/hooks in sandbox.writable_roots"),
             "{init}"
+        );
+        let copied =
+            told("fatal: cannot copy '/usr/share/x' to '/site/.git/description': Read-only file system");
+        assert!(
+            copied.starts_with("/site/.git/description is protected")
+                && copied.ends_with("name /site/.git/config and /site/.git/hooks in sandbox.writable_roots"),
+            "{copied}"
         );
         let missing = told("mkdir: cannot create directory ‘.vscode’: File exists");
         assert!(missing.contains("/site/.vscode is protected"), "{missing}");
