@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use runward_model::{Decision, Verdict, Work};
 use runward_policy::{Allowlist, Blocked, Policy, Rules, SearchPath, read};
+use runward_script::Dialect;
 
 /// The programs that the narrow list allows.
 const ALLOWED: &str = "ls,cat,echo,true,env,xargs,find";
@@ -50,6 +51,7 @@ static RULERS: LazyLock<Rulers> = LazyLock::new(|| {
 });
 
 fuzz_target!(|text: &str| {
+    what_is_written_is_what_was_read(text);
     let Rulers { narrow, wide, blocking } = &*RULERS;
     // A script that names the function of the last place would rightly be judged otherwise there.
     let Some(verdict) = verdict(narrow, text).filter(|_| !text.contains("placed")) else { return };
@@ -68,6 +70,14 @@ fuzz_target!(|text: &str| {
         assert_eq!(blocked, None, "a blocked command is allowed");
     }
 });
+
+/// What bash is given reads as the very tree that was judged.
+fn what_is_written_is_what_was_read(text: &str) {
+    let Ok(script) = runward_script::read(text) else { return };
+    let Ok(written) = script.written(Dialect::Bash) else { return };
+    assert!(written.is_ascii(), "{written:?}");
+    assert_eq!(runward_script::read(&written).as_ref(), Ok(&script), "{written:?}");
+}
 
 fn verdict(policy: &Policy, text: &str) -> Option<Verdict> {
     let reading = read(&Work::Line(text.to_owned())).ok()?;
