@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// A bound for waits that would otherwise hang; nothing is expected to take this long.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Waits until `holds` does; panics with `what` when it does not in good time.
