@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Decision;
 
 /// What a caller would like beyond what it gets unasked. A person decides.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wish {
     /// How it would like its command to be confined.
     pub confinement: Confinement,
@@ -71,6 +71,9 @@ pub struct Question {
     pub commands: Vec<Ruled>,
     /// The first words of commands that a person may allow for good, where that is on offer.
     pub prefix: Option<Vec<String>>,
+    /// Files that it names and that commands may write: an answer that counts again holds for them as they are now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tied: Vec<String>,
 }
 
 /// One command of a question, and what the rules say of it.

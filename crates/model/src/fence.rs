@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Promise;
+
 /// How much a command may touch, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -155,85 +157,28 @@ pub struct Fence {
 }
 
 impl Fence {
+    /// Nothing can be written and everything be read; what differs is set afterwards.
+    pub fn new(profile: Profile, tier: Tier, network: Network, directory: CString) -> Self {
+        Fence {
+            profile,
+            tier,
+            network,
+            writable: Vec::new(),
+            protected: Vec::new(),
+            hidden: Vec::new(),
+            shown: Vec::new(),
+            temporary: None,
+            temporary_size: 1 << 30,
+            keep: Duration::ZERO,
+            directory,
+            placeholders: Vec::new(),
+        }
+    }
+
     /// What all commands in one sandbox have in common.
     #[must_use]
     pub fn kind(&self) -> Self {
         Fence { directory: CString::default(), placeholders: Vec::new(), temporary: None, ..self.clone() }
-    }
-}
-
-/// Something that a profile promises. Not every tier can keep it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Promise {
-    /// No file outside the writable roots is made, changed, moved or removed.
-    Writes,
-    /// Nor are modes, times and attributes of files out there.
-    Metadata,
-    /// Protected paths inside a writable root stay as they are.
-    Protected,
-    /// What must not be read is not.
-    Hidden,
-    /// Temporary files are its own.
-    Temporary,
-    /// No address can be reached but what the settings allow, by any kind of socket.
-    Network,
-    /// Services of the host that listen in the file system cannot be reached.
-    Services,
-    /// Other processes are neither signalled nor traced nor looked into.
-    Processes,
-    /// No mounts, no namespaces, no capabilities, none of the kernel's rarely used insides.
-    Kernel,
-}
-
-impl Promise {
-    /// All of them.
-    pub const ALL: [Promise; 9] = [
-        Promise::Writes,
-        Promise::Metadata,
-        Promise::Protected,
-        Promise::Hidden,
-        Promise::Temporary,
-        Promise::Network,
-        Promise::Services,
-        Promise::Processes,
-        Promise::Kernel,
-    ];
-
-    /// The name that reports use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Promise::Writes => "writes",
-            Promise::Metadata => "metadata",
-            Promise::Protected => "protected",
-            Promise::Hidden => "hidden",
-            Promise::Temporary => "temporary",
-            Promise::Network => "network",
-            Promise::Services => "services",
-            Promise::Processes => "processes",
-            Promise::Kernel => "kernel",
-        }
-    }
-
-    /// What is promised, in a few words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Promise::Writes => "no file outside the writable directories is changed",
-            Promise::Metadata => "no mode, time or attribute of files out there is changed",
-            Promise::Protected => "protected paths in a writable directory stay as they are",
-            Promise::Hidden => "what sandbox.deny_read lists cannot be read",
-            Promise::Temporary => "temporary files are private",
-            Promise::Network => "no address can be reached but what the settings allow",
-            Promise::Services => "local services of the host cannot be reached",
-            Promise::Processes => "other processes cannot be signalled, traced or looked into",
-            Promise::Kernel => "mounts, namespaces and the kernel's insides are out of reach",
-        }
-    }
-}
-
-impl fmt::Display for Promise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -18,29 +18,31 @@
 
 mod approval;
 mod caller;
-mod denial;
 mod fence;
 mod limits;
 mod outcome;
 mod printable;
+mod promise;
 mod refusal;
 mod request;
+pub mod stream;
 mod verdict;
 mod view;
 pub mod wire;
 
 pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ruled, Wish};
 pub use caller::{Caller, Client, Door, Principal};
-pub use denial::Heeded;
-pub use fence::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
+pub use fence::{Abilities, Enforced, Fence, Network, Profile, Tier};
 pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
 pub use printable::printable;
+pub use promise::{PrivateDirectory, Promise, Purpose};
 pub use refusal::Refusal;
 pub use request::{Argv, Condition, OnFailure, Request, Script, Size, Stdio, Work, Workflow};
 pub use verdict::{Decision, Judged, Verdict};
 pub use view::{Captured, Receipt, View};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One started command and everything that it starts, for as long as the server lives.
@@ -64,7 +66,7 @@ impl std::fmt::Display for OutputId {
 }
 
 /// Which of a command's two outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
     /// File descriptor 1.

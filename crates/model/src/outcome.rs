@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::LimitHit;
 
 /// How a session ended and what it cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How its first process ended.
     pub ending: Ending,
@@ -31,6 +31,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What there is to say of an end that nobody saw.
+    pub const LOST: &str = "nobody saw how it ended, since the runner was killed; its processes were ended";
+
+    /// An end in some way, with nothing else to say of it.
+    pub fn of(ending: Ending) -> Self {
+        Outcome {
+            ending,
+            stopped: None,
+            wall: Duration::ZERO,
+            usage: Usage::default(),
+            tree: Tree::default(),
+            limit_hit: None,
+            waiting_for_input: false,
+            output_cut: false,
+            denied: None,
+        }
+    }
+
     /// The exit code that replies carry: 124 after a timeout, 128+n after death by signal n, else the process's own.
     pub fn exit_code(&self) -> i32 {
         match (self.stopped, self.ending) {
@@ -66,6 +84,16 @@ impl Signal {
     pub const TERM: Signal = Signal(15);
     /// End now.
     pub const KILL: Signal = Signal(9);
+
+    /// Every signal that a system has.
+    pub fn all() -> impl Iterator<Item = Signal> {
+        (1..=64).map(Signal)
+    }
+
+    /// A signal by the name that it is shown by.
+    pub fn named(name: &str) -> Option<Signal> {
+        Signal::all().find(|signal| signal.to_string() == name)
+    }
 }
 
 impl fmt::Display for Signal {
@@ -83,7 +111,7 @@ impl fmt::Display for Signal {
 }
 
 /// Why a session was stopped before it ended by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopReason {
     /// It ran for longer than this.
     TimedOut(Duration),
@@ -95,6 +123,19 @@ pub enum StopReason {
     Evicted,
     /// The server is stopping.
     ShuttingDown,
+}
+
+impl StopReason {
+    /// The word that programs are told.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StopReason::TimedOut(_) => "timeout",
+            StopReason::Cancelled => "cancelled",
+            StopReason::Disconnected => "disconnected",
+            StopReason::Evicted => "evicted",
+            StopReason::ShuttingDown => "shutting_down",
+        }
+    }
 }
 
 impl fmt::Display for StopReason {
@@ -121,7 +162,7 @@ pub struct Usage {
 }
 
 /// What became of the processes that a session's first process left behind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
     /// What held the tree together.
     pub containment: Containment,
@@ -131,6 +172,17 @@ pub struct Tree {
     pub kept: bool,
     /// Those that could not be ended, by process id. Empty unless the containment is best effort.
     pub survivors: Vec<i32>,
+}
+
+impl Tree {
+    /// How many were ended, in words, where any were.
+    pub fn ended_in_words(&self) -> Option<String> {
+        match self.ended {
+            0 => None,
+            1 => Some("1 process that was still running was ended".to_owned()),
+            count => Some(format!("{count} processes that were still running were ended")),
+        }
+    }
 }
 
 /// What holds a session's process tree together, strongest first.

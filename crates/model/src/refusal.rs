@@ -38,6 +38,9 @@ pub enum Refusal {
         /// Which part.
         what: &'static str,
     },
+    /// More than a process can be given, or than can be sent to where processes are made.
+    #[error("{0}; nothing was run")]
+    TooLarge(String),
     /// The program is on no directory of the search path, or the path names nothing.
     #[error("program not found: {program}{}", near_matches(.program, .near))]
     NotFound {
@@ -135,6 +138,16 @@ pub enum Refusal {
         "request_key {0:?} stands for another request of the last ten minutes; use a new key for new arguments"
     )]
     KeyTaken(String),
+    /// Nothing but the name tells its caller from others, and others could guess it.
+    #[error(
+        "request_key {key:?} could be guessed, and nothing else tells this caller from others; give one of {least} characters or more, such as a UUID, or show a token (`runward token` makes one)"
+    )]
+    KeyGuessable {
+        /// The name.
+        key: String,
+        /// How long it has to be.
+        least: usize,
+    },
     /// Two inputs were given.
     #[error("input and input_from exclude each other; give one of them")]
     TwoInputs,
@@ -145,6 +158,14 @@ pub enum Refusal {
         reason: String,
         /// Where that was said.
         file: PathBuf,
+    },
+    /// Whether an earlier run stopped everything cannot be told.
+    #[error("whether runs are stopped cannot be told, since {} cannot be looked at: {reason}; nothing was run", .file.display())]
+    AbortUnknown {
+        /// Where that would be said.
+        file: PathBuf,
+        /// The system's reason.
+        reason: String,
     },
     /// The server is stopping.
     #[error("the server is shutting down; nothing was run")]

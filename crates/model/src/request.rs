@@ -5,10 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::{Caller, OutputId, Wish};
 
 /// What a door decoded: foreign names are gone, defaults are filled in, nothing is checked yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Who asks.
     pub caller: Caller,
@@ -19,7 +22,7 @@ pub struct Request {
     /// Variables beyond those that every command gets, by name; the policy judges them too.
     pub env: Vec<(String, String)>,
     /// Variables that the door itself sets; nobody judges them, and nothing replaces them.
-    pub presets: &'static [(&'static str, &'static str)],
+    pub door_env: Vec<(String, String)>,
     /// What its three descriptors are.
     pub stdio: Stdio,
     /// When to stop it; `None` is never.
@@ -30,8 +33,31 @@ pub struct Request {
     pub wish: Wish,
 }
 
+impl Request {
+    /// A request for some work, and nothing beyond the usual.
+    pub fn new(caller: Caller, work: Work) -> Self {
+        Request {
+            caller,
+            work,
+            cwd: None,
+            env: Vec::new(),
+            door_env: Vec::new(),
+            stdio: Stdio::default(),
+            timeout: None,
+            workflow: Workflow::default(),
+            wish: Wish::default(),
+        }
+    }
+
+    /// In a directory; an empty one is none.
+    #[must_use]
+    pub fn in_directory(self, cwd: Option<PathBuf>) -> Self {
+        Request { cwd: cwd.filter(|cwd| !cwd.as_os_str().is_empty()), ..self }
+    }
+}
+
 /// What a command's three descriptors are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stdio {
     /// Pipes, and an input that is at its end from the beginning.
     #[default]
@@ -45,11 +71,14 @@ pub enum Stdio {
 }
 
 /// How large a terminal is, in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "an object with rows and cols (integers from 1 to 65535)")]
 pub struct Size {
     /// Lines.
+    #[schemars(range(min = 1))]
     pub rows: u16,
     /// Characters in a line.
+    #[schemars(range(min = 1))]
     pub cols: u16,
 }
 
@@ -61,7 +90,7 @@ impl Default for Size {
 }
 
 /// How a run hangs together with those before and after it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     /// The run whose standard output is this one's standard input.
     pub input_from: Option<OutputId>,
@@ -74,7 +103,7 @@ pub struct Workflow {
 }
 
 /// How an earlier run must have ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Which run.
     pub output: OutputId,
@@ -83,7 +112,7 @@ pub struct Condition {
 }
 
 /// What a failure means for the runs that follow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnFailure {
     /// Nothing.
     #[default]
@@ -93,7 +122,7 @@ pub enum OnFailure {
 }
 
 /// What to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// A command line as a person would type it. Executed directly when it has no shell syntax,
     /// else by bash, once every command in it has been judged.
@@ -105,7 +134,7 @@ pub enum Work {
 }
 
 /// Text for a shell of the caller's choice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// The text.
     pub source: String,
@@ -116,7 +145,7 @@ pub struct Script {
 }
 
 /// A program as the caller named it, and its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argv {
     /// A name to look up on the search path, or a path.
     pub file: String,

@@ -20,7 +20,7 @@ pub enum Decision {
 }
 
 /// What the policy says of a piece of work: one entry for each command in it, and one sentence for the whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The strictest decision of all.
     pub decision: Decision,
@@ -35,7 +35,7 @@ pub struct Verdict {
 }
 
 /// One command of the work and what the policy says of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The command's words as far as they are known before it runs; an unknown word is shown as written.
     pub words: Vec<String>,

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Enforced, Fence, Outcome, OutputId, Stream, Verdict};
 
 /// What a watcher sees of an ended session: how it ended, and what is kept of its outputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// What was asked and why it was allowed.
     pub receipt: Arc<Receipt>,
@@ -31,7 +33,7 @@ impl View {
 }
 
 /// What is kept of one output: its beginning, how much is missing, its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
     /// The beginning; everything, when nothing is missing.
     pub head: Vec<u8>,
@@ -42,7 +44,7 @@ pub struct Captured {
 }
 
 /// What was asked, what that turned out to mean, and why it was allowed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The work as the caller gave it; arguments are joined so that a shell would read them back.
     pub command: String,

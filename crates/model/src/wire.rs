@@ -1,16 +1,29 @@
 //! The runner's protocol: frames over a byte stream, descriptors beside them.
 //!
+//! Each side begins with [`hello`]: eight bytes that name the protocol and its version, and that stay as they are in every
+//! version. A side that hears another version ends the connection.
+//!
 //! Every frame is a little-endian `u32` length and that many bytes of postcard. The server sends [`Order`]s and
 //! the runner sends [`Report`]s. An [`Order::Spawn`] travels with as many descriptors as [`Launch::fds`] says, in the
 //! order of [`SpawnFd`], attached to the first byte of its frame. Nothing else carries descriptors.
 
+mod launch;
+
+pub use launch::{Launch, Parts, Planned};
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-use crate::{Abilities, Containment, Ending, Fence, LimitHit, Limits, Network, SessionId, Signal, Usage};
+use crate::{Abilities, Containment, Ending, LimitHit, SessionId, Signal, Usage};
 
 /// No frame is longer than this. The kernel's own limit on arguments and environment is far below it.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
+
+/// The version of what follows the hello. It changes with every change of [`Order`] or [`Report`].
+pub const VERSION: u32 = 1;
+
+/// What the hello begins with.
+const NAME: [u8; 4] = *b"RWRD";
 
 /// How many descriptors travel with a [`Order::Spawn`] at most.
 pub const SPAWN_FDS: usize = 6;
@@ -30,7 +43,7 @@ pub enum SpawnFd {
     /// The file to execute, where it is open already.
     Program = 4,
     /// Over which the listener of its proxy is handed out, where it has one; always the last.
-    Outlet = 5,
+    ProxyListener = 5,
 }
 
 /// What becomes of the descriptor of a program that is executed by it.
@@ -65,6 +78,11 @@ pub enum Order {
         session: SessionId,
         /// What to send.
         signal: Signal,
+    },
+    /// Look what the session's processes wait for. Answered by [`Report::Probed`], before what later orders bring about.
+    Probe {
+        /// Which.
+        session: SessionId,
     },
     /// Kill what is left of the session. [`Report::Closed`] follows; a session that is gone already is not an error.
     Close {
@@ -101,6 +119,13 @@ pub enum Report {
         /// The system's error number.
         errno: i32,
     },
+    /// What was seen of the session's processes when that was ordered.
+    Probed {
+        /// Which session.
+        session: SessionId,
+        /// Whether one of them waited to read a terminal, or an input that none of them writes, and nothing else.
+        waits_for_input: bool,
+    },
     /// The session's first process has ended. Others may still run and hold its outputs open.
     Exited {
         /// Which session.
@@ -132,6 +157,7 @@ impl Report {
             Report::Ready { .. } => None,
             Report::Started { session, .. }
             | Report::Failed { session, .. }
+            | Report::Probed { session, .. }
             | Report::Exited { session, .. }
             | Report::Closed { session, .. } => Some(*session),
         }
@@ -162,137 +188,47 @@ pub enum Step {
     Exec,
 }
 
-/// Exactly what is executed: the program's absolute path, its argv (with name), its environment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launch {
-    /// NUL-terminated strings one after the other: the program, `argc` arguments, `envc` variables.
-    strings: Vec<u8>,
-    argc: u32,
-    envc: u32,
-    limits: Limits,
-    on_terminal: bool,
-    fence: Option<Box<Fence>>,
-    opened: Option<Opened>,
-}
-
-impl Launch {
-    /// Fails when a string holds a NUL byte.
-    pub fn new<'a>(
-        program: &'a [u8],
-        argv: impl IntoIterator<Item = &'a [u8]>,
-        env: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Result<Self, WireError> {
-        let strings = Vec::with_capacity(4096);
-        let limits = Limits::default();
-        let (on_terminal, fence, opened) = (false, None, None);
-        let mut launch = Launch { strings, argc: 0, envc: 0, limits, on_terminal, fence, opened };
-        launch.push(program)?;
-        for arg in argv {
-            launch.push(arg)?;
-            launch.argc += 1;
-        }
-        for variable in env {
-            launch.push(variable)?;
-            launch.envc += 1;
-        }
-        Ok(launch)
-    }
-
-    /// The same, held to these limits.
-    #[must_use]
-    pub fn limited(self, limits: Limits) -> Self {
-        Launch { limits, ..self }
-    }
-
-    /// The same, executed by an open descriptor; its path is only told of.
-    #[must_use]
-    pub fn opened(self, opened: Opened) -> Self {
-        Launch { opened: Some(opened), ..self }
-    }
-
-    /// How many descriptors travel with it.
-    pub fn fds(&self) -> usize {
-        let always = SpawnFd::Program as usize;
-        always + usize::from(self.opened.is_some()) + usize::from(self.has_proxy())
-    }
-
-    /// Whether it reaches the network through a proxy.
-    pub fn has_proxy(&self) -> bool {
-        self.fence.as_ref().is_some_and(|fence| fence.network == Network::Listed)
-    }
-
-    /// The same with descriptor 0 as its controlling terminal.
-    #[must_use]
-    pub fn on_terminal(self) -> Self {
-        Launch { on_terminal: true, ..self }
-    }
-
-    /// The same, confined.
-    #[must_use]
-    pub fn fenced(self, fence: Option<Fence>) -> Self {
-        Launch { fence: fence.map(Box::new), ..self }
-    }
-
-    /// What it is confined to, if it is.
-    pub fn fence(&self) -> Option<&Fence> {
-        self.fence.as_deref()
-    }
-
-    /// How much it may use.
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    fn push(&mut self, string: &[u8]) -> Result<(), WireError> {
-        if string.contains(&0) {
-            return Err(WireError::Nul);
-        }
-        self.strings.extend_from_slice(string);
-        self.strings.push(0);
-        Ok(())
-    }
-
-    /// Program, argv and environment, each string with its NUL; fails when the counts do not fit the strings.
-    pub fn parts(&self) -> Result<Parts<'_>, WireError> {
-        let mut strings = self.strings.split_inclusive(|byte| *byte == 0);
-        let program = strings.next().ok_or(WireError::Malformed)?;
-        let argv: Vec<&[u8]> = strings.by_ref().take(self.argc as usize).collect();
-        let env: Vec<&[u8]> = strings.by_ref().take(self.envc as usize).collect();
-        let whole = argv.len() == self.argc as usize && env.len() == self.envc as usize;
-        if !whole || strings.next().is_some() || self.strings.last() != Some(&0) {
-            return Err(WireError::Malformed);
-        }
-        Ok(Parts { program, argv, env, on_terminal: self.on_terminal, opened: self.opened })
-    }
-}
-
-/// A [`Launch`] taken apart; every slice ends with its NUL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts<'a> {
-    /// The absolute path to execute.
-    pub program: &'a [u8],
-    /// Its arguments, its name first.
-    pub argv: Vec<&'a [u8]>,
-    /// `NAME=value` each.
-    pub env: Vec<&'a [u8]>,
-    /// Whether descriptor 0 is to be its controlling terminal.
-    pub on_terminal: bool,
-    /// Whether it is executed by a descriptor, and what becomes of that.
-    pub opened: Option<Opened>,
-}
-
 /// What can be wrong with a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// Longer than [`MAX_FRAME`].
-    #[error("frame of {0} bytes is over the limit")]
+    #[error("it takes {0} bytes and at most {MAX_FRAME} can be sent")]
     TooLong(usize),
+    /// It begins with something else than a hello.
+    #[error("the other end does not speak this protocol: it is another program, or a version before 1")]
+    NotOurs,
+    /// It speaks another version.
+    #[error(
+        "the other end speaks version {0} of the protocol, and this program version {VERSION}; start the server anew"
+    )]
+    Version(u32),
     /// Not what this version speaks.
     #[error("malformed frame")]
     Malformed,
     /// A string for the system holds a NUL byte.
     #[error("string contains a NUL byte")]
     Nul,
+}
+
+/// What each side sends before its first frame.
+pub fn hello() -> Vec<u8> {
+    [NAME, VERSION.to_le_bytes()].concat()
+}
+
+/// Takes the other side's hello off the front of `buffer`; `false` when more bytes are needed.
+pub fn take_hello(buffer: &mut Vec<u8>) -> Result<bool, WireError> {
+    let known = buffer.len().min(NAME.len());
+    if buffer.get(..known) != NAME.get(..known) {
+        return Err(WireError::NotOurs);
+    }
+    let Some(version) = buffer.get(4..).and_then(<[u8]>::first_chunk::<4>) else { return Ok(false) };
+    match u32::from_le_bytes(*version) {
+        VERSION => {
+            buffer.drain(..hello().len());
+            Ok(true)
+        }
+        other => Err(WireError::Version(other)),
+    }
 }
 
 /// One frame, length first.
@@ -329,25 +265,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_launch_comes_apart_as_it_was_put_together() {
-        let argv: [&[u8]; 3] = [b"ls", b"", b"-l"];
-        let launch = Launch::new(b"/bin/ls", argv, [&b"A=1"[..]]).unwrap();
-        let parts = launch.parts().unwrap();
-        assert_eq!(parts.program, b"/bin/ls\0");
-        assert_eq!(parts.argv, [&b"ls\0"[..], b"\0", b"-l\0"]);
-        assert_eq!(parts.env, [&b"A=1\0"[..]]);
+    fn a_hello_is_taken_once_all_of_it_is_there() {
+        let mut buffer = Vec::new();
+        for byte in hello() {
+            assert_eq!(take_hello(&mut buffer), Ok(false));
+            buffer.push(byte);
+        }
+        buffer.push(7);
+        assert_eq!(take_hello(&mut buffer), Ok(true));
+        assert_eq!(buffer, [7]);
     }
 
     #[test]
-    fn a_nul_is_refused() {
-        assert_eq!(Launch::new(b"/bin/ls", [&b"a\0b"[..]], []), Err(WireError::Nul));
+    fn another_version_and_another_protocol_are_told_apart() {
+        let mut newer = hello();
+        newer[4] += 1;
+        assert_eq!(take_hello(&mut newer), Err(WireError::Version(VERSION + 1)));
+        let frame = encode(&Order::Close { session: SessionId(1) }).unwrap();
+        assert_eq!(take_hello(&mut frame.clone()), Err(WireError::NotOurs));
     }
 
     #[test]
-    fn counts_that_do_not_fit_the_strings_are_refused() {
-        let launch = Launch::new(b"/bin/ls", [&b"ls"[..]], []).unwrap();
-        let launch = Launch { argc: 2, ..launch };
-        assert_eq!(launch.parts(), Err(WireError::Malformed));
+    fn an_order_that_is_too_long_says_how_long_it_is() {
+        let long = vec![b'x'; MAX_FRAME];
+        let launch = launch::tests::sample(&[&long], &[]).unwrap();
+        let error = encode(&Order::Spawn { session: SessionId(1), launch }).unwrap_err();
+        assert!(matches!(error, WireError::TooLong(length) if length > MAX_FRAME), "{error}");
     }
 
     proptest::proptest! {
