@@ -3,13 +3,14 @@
 use crate::Allowlist;
 use crate::allowlist::against;
 use crate::builtin_rules::effects;
-use crate::builtins::{is_builtin, needs_the_shell};
-use crate::objections::sets;
-use crate::script::Word;
+use crate::facts::Word;
+use crate::sift::no_such;
 use crate::suggest;
-use crate::variables::decides_what_runs;
+use crate::variables::{Case, sets};
+use crate::viewer;
 use crate::weigh::{DEEPEST, MOST_SUFFIXES, Scene, base_name};
 use crate::wrappers;
+use runward_script::{is_builtin, needs_the_shell};
 
 /// Why a command may run.
 pub(crate) struct Grant {
@@ -81,12 +82,23 @@ impl Scene<'_> {
         if let Some((first, args)) = words.split_first() {
             self.builtin(first, name, args)?;
         }
+        if let Some(link) = self.link_by_viewer(name).filter(|_| !self.is_guessed()) {
+            return Err(viewer::advice(name, &link));
+        }
         self.enclosed(words)?;
+        if self.policy.rules.restrict() && !self.is_guessed() && self.is_missing(name) {
+            return Err(no_such(name));
+        }
         if self.is_sifted(name) && words.len() > MOST_SUFFIXES {
             return Err(format!("more than {MOST_SUFFIXES} words after \"{name}\" are not looked through"));
         }
         if self.policy.looks_inside() {
             self.handed(words)?;
+        }
+        if self.policy.rules.restrict()
+            && let Some(why) = wrappers::starts(&self.meant(name), words.get(1..).unwrap_or_default())
+        {
+            return Err(why);
         }
         Ok(())
     }
@@ -98,8 +110,10 @@ impl Scene<'_> {
             let splits = Word { raw: String::new(), ..first.clone() };
             let command = if self.depth == 0 { first } else { &splits };
             let effects = effects(command, args)?;
-            if let Some((variable, _)) = effects.assigned.iter().find(|(name, _)| decides_what_runs(name)) {
-                return Err(sets(variable));
+            for (variable, _) in &effects.assigned {
+                if let Some(entry) = self.policy.objection_to_setting(variable, Case::AsPrograms) {
+                    return Err(sets(variable, entry));
+                }
             }
         }
         if self.depth >= DEEPEST {
@@ -122,7 +136,8 @@ impl Scene<'_> {
             let rule = Some(format!("{entry} ({})", policy.allowlist.place_of(entry)));
             return Ok(Grant { reason: format!("allowed by {entry}"), rule });
         }
-        let mut rules = policy.rules.prefixes.iter();
+        let files = self.case.asker.files;
+        let mut rules = policy.rules.prefixes.iter().filter(|rule| rule.holds_for(files));
         let allows = rules.find(|rule| {
             rule.allowed_programs(words).is_some_and(|programs| self.entry(programs, name).is_some())
         });
@@ -139,7 +154,11 @@ impl Scene<'_> {
         if self.survey.is_some() && needs_the_shell(name) && list.names(name) {
             return list.entries().iter().map(String::as_str).find(|entry| *entry == name);
         }
-        list.entry_for(name, &self.policy.path, self.cwd)
+        let held = self.held().filter(|_| name.contains('/'));
+        match held {
+            Some(held) => list.entry_at(held.place(), name, &self.policy.path),
+            None => list.entry_for(name, &self.policy.path, self.cwd),
+        }
     }
 
     fn not_allowed(&self, words: &[Word], name: &str) -> Denial {

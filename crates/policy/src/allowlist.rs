@@ -1,5 +1,6 @@
 //! What the operator allows.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,19 +67,28 @@ impl Allowlist {
     /// The entry that allows `command` when started from `cwd`; `None` in place of a directory that is not known.
     pub(crate) fn entry_for(&self, command: &str, path: &SearchPath, cwd: Option<&Path>) -> Option<&str> {
         if command.contains('/') {
-            let wanted = place(&against(command, cwd)?)?;
-            let absolute = command.starts_with('/');
-            let meant = |entry: &str| match entry.strip_prefix('/') {
-                Some(_) => Some(PathBuf::from(entry)),
-                None => path.find(entry).filter(|_| absolute),
-            };
-            return self.find(|entry| meant(entry).and_then(|file| place(&file)).as_ref() == Some(&wanted));
+            return self.entry_at(&place(&against(command, cwd)?)?, command, path);
         }
         let found = || path.find(command).and_then(|file| place(&file));
         self.find(|entry| {
             entry == command
                 || entry.starts_with('/') && place(Path::new(entry)).is_some_and(|file| Some(file) == found())
         })
+    }
+
+    /// The entry that allows the file at this place, named by a path.
+    pub(crate) fn entry_at(
+        &self,
+        wanted: &(PathBuf, OsString),
+        command: &str,
+        path: &SearchPath,
+    ) -> Option<&str> {
+        let absolute = command.starts_with('/');
+        let meant = |entry: &str| match entry.strip_prefix('/') {
+            Some(_) => Some(PathBuf::from(entry)),
+            None => path.find(entry).filter(|_| absolute),
+        };
+        self.find(|entry| meant(entry).and_then(|file| place(&file)).as_ref() == Some(wanted))
     }
 
     fn find(&self, matches: impl Fn(&str) -> bool) -> Option<&str> {
@@ -101,7 +111,7 @@ pub(crate) fn against(command: &str, cwd: Option<&Path>) -> Option<PathBuf> {
 
 /// Where a file really lies: its directory canonical, its own name as it is. The name is not resolved further,
 /// because one file may be many programs by name (`busybox`) and one program many files (`python3`).
-fn place(file: &Path) -> Option<(PathBuf, std::ffi::OsString)> {
+fn place(file: &Path) -> Option<(PathBuf, OsString)> {
     let directory = file.parent()?.canonicalize().ok()?;
     Some((directory, file.file_name()?.to_owned()))
 }

@@ -18,6 +18,7 @@ const CANARY: &str = "canary";
 /// One attack a line; `␤` stands for a newline, lines that start with `## ` name a group.
 const SMUGGLING: &str = include_str!("../data/smuggling.txt");
 const BUILTINS: &str = include_str!("../data/builtins.txt");
+const CARRYING: &str = include_str!("../data/carriers.txt");
 const TOLD: &str = include_str!("../data/told.txt");
 
 /// The group of lines that spell a name in ways that a shell undoes.
@@ -62,7 +63,7 @@ pub struct Trial {
 
 /// Every attack, as the list has it.
 pub fn attacks() -> Vec<Attack> {
-    [SMUGGLING, BUILTINS, TOLD].into_iter().flat_map(listed).collect()
+    [SMUGGLING, BUILTINS, CARRYING, TOLD].into_iter().flat_map(listed).collect()
 }
 
 impl Policy {

@@ -1,13 +1,30 @@
 //! What bash's own commands may be given.
 
-use crate::builtins::is_identifier;
-use crate::script::Word;
+mod getopt;
+#[cfg(test)]
+mod tests;
+
+use crate::facts::Word;
+use crate::variables::is_tame_locale;
+use getopt::{Letters, not_read};
+use runward_script::is_identifier;
 
 /// What a builtin does beyond printing.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
-    /// Variables that it gives a value, or takes it from.
-    pub(crate) assigned: Vec<(String, bool)>,
+    /// Variables that it declares, gives a value, or takes it from.
+    pub(crate) assigned: Vec<(String, Change)>,
+}
+
+/// What becomes of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It keeps its value.
+    Kept,
+    /// It is a plain integer.
+    Number,
+    /// It may be anything.
+    Text,
 }
 
 /// Builtins that run, define or load what no reader can see.
@@ -31,86 +48,86 @@ pub(crate) fn effects(command: &Word, args: &[Word]) -> Result<Effects, String> 
     if HARMLESS.contains(&name) || matches!(name, "builtin" | "command" | "exec") {
         return Ok(Effects::default());
     }
-    let known = || {
-        args.iter()
-            .map(|arg| arg.text().ok_or_else(|| unknown_argument(name, arg)))
-            .collect::<Result<Vec<_>, _>>()
-    };
     match name {
-        "declare" | "export" | "local" | "readonly" | "typeset" => declared(name, args, command),
-        "getopts" => assigns(known()?.get(1).into_iter().copied().chain(["OPTARG"])),
-        "mapfile" | "readarray" => options_then_names(name, &known()?, "t", "dnOsu", "MAPFILE"),
-        "read" => options_then_names(name, &known()?, "ers", "dinNptu", "REPLY"),
+        "declare" | "local" | "typeset" => declared(name, letters("gprx", "", true), args, command),
+        "export" => declared(name, letters("np", "", false), args, command),
+        "readonly" => declared(name, letters("p", "", false), args, command),
+        "getopts" => getopts(args),
+        "mapfile" | "readarray" => fills(name, letters("t", "dnOsu", false), args, "MAPFILE"),
+        "read" => fills(name, letters("ers", "adinNptu", false), args, "REPLY"),
         "printf" => printf(args),
         "set" => set(args),
-        "shopt" => shopt(&known()?),
+        "shopt" => shopt(args),
         "test" | "[" => test(name, args),
-        "unset" => options_then_names(name, &known()?, "vf", "", "_"),
-        // `wait -p` sets a variable and `jobs -x` runs a command.
-        "jobs" | "wait" => match known()?.iter().find(|arg| arg.contains(['p', 'x'])) {
-            None => Ok(Effects::default()),
-            Some(odd) => Err(format!("the option \"{odd}\" of \"{name}\" is not read")),
-        },
+        "unset" => {
+            let given = getopt::read(name, letters("fnv", "", false), args)?;
+            assigns(name, given.operands)
+        }
+        // `jobs -x` runs a command and is not read.
+        "jobs" => getopt::read(name, letters("lnprs", "", false), args).map(|_| Effects::default()),
+        "wait" => {
+            let given = getopt::read(name, letters("fn", "p", false), args)?;
+            assigns(name, given.options.iter().filter_map(|(_, value)| value.as_ref()))
+        }
         _ => Err(format!("the builtin \"{name}\" is not known")),
     }
+}
+
+fn letters(flags: &'static str, valued: &'static str, plus: bool) -> Letters {
+    Letters { flags, valued, plus }
 }
 
 fn unknown_argument(name: &str, arg: &Word) -> String {
     format!("\"{}\" as an argument of \"{name}\" cannot be judged before it runs", arg.raw)
 }
 
-fn assigns<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Effects, String> {
+/// Words that name variables. One that may become several words could name others.
+fn assigns<'a>(builtin: &str, names: impl IntoIterator<Item = &'a Word>) -> Result<Effects, String> {
     let mut assigned = Vec::new();
-    for name in names {
+    for word in names {
+        let name = word.text().ok_or_else(|| unknown_argument(builtin, word))?;
         if !is_identifier(name) {
             return Err(format!("\"{name}\" is not a plain variable name"));
         }
-        assigned.push((name.to_owned(), false));
+        if builtin != "unset" {
+            tame(name, None)?;
+        }
+        assigned.push((name.to_owned(), Change::Text));
     }
     Ok(Effects { assigned })
 }
 
-/// A builtin that takes options and then the names of variables, or else uses a variable of its own.
-fn options_then_names(
-    name: &str,
-    args: &[&str],
-    flags: &str,
-    valued: &str,
-    otherwise: &str,
-) -> Result<Effects, String> {
-    let mut rest = args.iter();
-    let mut names = Vec::new();
-    while let Some(arg) = rest.next() {
-        let Some(cluster) = arg.strip_prefix('-').filter(|cluster| !cluster.is_empty() && *cluster != "-")
-        else {
-            names.extend((*arg != "--").then_some(*arg));
-            continue;
-        };
-        let value_at = cluster.find(|c| !flags.contains(c));
-        match value_at.and_then(|at| cluster.get(at..)) {
-            None => {}
-            Some("a") if name == "read" => names.extend(rest.next().copied()),
-            Some(option) if option.chars().next().is_some_and(|c| valued.contains(c)) => {
-                // A value that is not attached is the next argument.
-                let apart = usize::from(option.len() == 1);
-                rest.by_ref().take(apart).for_each(drop);
-            }
-            Some(_) => return Err(format!("the option \"{arg}\" of \"{name}\" is not read")),
-        }
+/// Refuses a character set in which scripts could be read in another way.
+fn tame(name: &str, value: Option<&str>) -> Result<(), String> {
+    let why = || format!("the variable \"{name}\" may only be C, POSIX or a locale in UTF-8; write that out");
+    is_tame_locale(name, value).then_some(()).ok_or_else(why)
+}
+
+/// `getopts letters name [words]`. Bash sets the name, and keeps the value of an option.
+fn getopts(args: &[Word]) -> Result<Effects, String> {
+    let given = getopt::read("getopts", letters("", "", false), args)?;
+    // Letters that may become several words would move the name.
+    if let Some(wide) = given.operands.first().filter(|word| word.is_many()) {
+        return Err(unknown_argument("getopts", wide));
     }
-    assigns(if names.is_empty() { vec![otherwise] } else { names })
+    let own = Word::known("OPTARG");
+    assigns("getopts", given.operands.get(1).into_iter().chain([&own]))
+}
+
+/// A builtin that takes options and then the names of variables, or else uses a variable of its own.
+fn fills(name: &str, letters: Letters, args: &[Word], otherwise: &str) -> Result<Effects, String> {
+    let given = getopt::read(name, letters, args)?;
+    let arrays = given.options.iter().filter(|(letter, _)| *letter == 'a');
+    let named: Vec<&Word> =
+        given.operands.iter().chain(arrays.filter_map(|(_, value)| value.as_ref())).collect();
+    let own = Word::known(otherwise);
+    if named.is_empty() { assigns(name, [&own]) } else { assigns(name, named) }
 }
 
 /// `export NAME=value` and its relatives. Attributes that make bash evaluate values are refused.
-fn declared(name: &str, args: &[Word], command: &Word) -> Result<Effects, String> {
+fn declared(name: &str, letters: Letters, args: &[Word], command: &Word) -> Result<Effects, String> {
     let mut assigned = Vec::new();
-    for arg in args {
-        if let Some(option) = arg.text().and_then(|text| text.strip_prefix(['-', '+'])) {
-            if !option.chars().all(|c| "gprx-".contains(c)) {
-                return Err(format!("the option \"{}\" of \"{name}\" is not read", arg.raw));
-            }
-            continue;
-        }
+    for arg in getopt::read(name, letters, args)?.operands {
         let (variable, value) = match arg.prefix().split_once('=') {
             Some((variable, value)) => (variable.strip_suffix('+').unwrap_or(variable), Some(value)),
             None => (arg.text().ok_or_else(|| unknown_argument(name, arg))?, None),
@@ -120,6 +137,7 @@ fn declared(name: &str, args: &[Word], command: &Word) -> Result<Effects, String
         let could_be_elements = value.is_some_and(|value| {
             value.starts_with('(') || evaluates && value.is_empty() && arg.text().is_none()
         });
+        let could_be_elements = could_be_elements && !arg.stays_text;
         if could_be_elements {
             return Err(format!(
                 "the value in \"{}\" could be evaluated by \"{name}\"; assign it without \"{name}\"",
@@ -132,42 +150,50 @@ fn declared(name: &str, args: &[Word], command: &Word) -> Result<Effects, String
         if !is_identifier(variable) || arg.is_many() && !whole {
             return Err(unknown_argument(name, arg));
         }
-        let number = arg.text().is_some() && value.is_some_and(|value| Word::known(value).is_number());
-        assigned.push((variable.to_owned(), number));
+        let whole_value = value.filter(|_| arg.text().is_some());
+        // Without a value it keeps the one that it has.
+        if value.is_some() {
+            tame(variable, whole_value)?;
+        }
+        let change = match (value, whole_value) {
+            (None, _) => Change::Kept,
+            (_, Some(value)) if Word::known(value).is_number() => Change::Number,
+            _ => Change::Text,
+        };
+        assigned.push((variable.to_owned(), change));
     }
     Ok(Effects { assigned })
 }
 
+/// `printf [-v name] format [words]`; of several names the last counts, and all are taken for set.
 fn printf(args: &[Word]) -> Result<Effects, String> {
-    let first = args.first().map(Word::prefix).unwrap_or_default();
-    let (target, format) = match first {
-        "-v" => (args.get(1), args.get(2)),
-        "--" => (None, args.get(1)),
-        _ => (None, args.first()),
+    let given = getopt::read("printf", letters("", "v", false), args)?;
+    let targets = assigns("printf", given.options.iter().filter_map(|(_, value)| value.as_ref()))?;
+    let Some(format) = given.operands.first() else { return Ok(targets) };
+    let Some(text) = format.text() else {
+        return Err("the format of \"printf\" has to be written out".into());
     };
-    let format_text = format.and_then(Word::text);
-    let Some(format_text) = format_text else {
-        return match format {
-            None if target.is_none() => Ok(Effects::default()),
-            _ => Err("the format of \"printf\" has to be written out".into()),
-        };
-    };
-    if format_text.starts_with('-') && format_text != "-" && first != "--" && target.is_none()
-        || stores_a_count(format_text)
-    {
-        return Err(format!("the format \"{format_text}\" of \"printf\" sets a variable or is no format"));
+    if sets_by_format(text) {
+        return Err(format!("the format \"{text}\" of \"printf\" sets a variable or is no format"));
     }
-    assigns(target.map(|word| word.text().unwrap_or(&word.raw)))
+    Ok(targets)
 }
 
-/// Whether a format holds `%n`, which assigns to a variable.
-fn stores_a_count(format: &str) -> bool {
-    let literal = format.replace("%%", "");
-    let mut pieces = literal.split('%');
-    pieces.next();
-    pieces.any(|piece| {
-        piece.trim_start_matches(|c: char| "-+ #'.*hlLjztq0123456789".contains(c)).starts_with('n')
-    })
+/// Whether a format holds `%n`, which assigns to a variable, or a conversion that is none.
+fn sets_by_format(format: &str) -> bool {
+    let mut rest = format;
+    while let Some((_, after)) = rest.split_once('%') {
+        if let Some(literal) = after.strip_prefix('%') {
+            rest = literal;
+            continue;
+        }
+        let modifiers = |c: char| "-+ #'.*hlLjztq0123456789".contains(c);
+        rest = after.trim_start_matches(modifiers);
+        if rest.starts_with(['n', '%']) {
+            return true;
+        }
+    }
+    false
 }
 
 fn set(args: &[Word]) -> Result<Effects, String> {
@@ -176,7 +202,7 @@ fn set(args: &[Word]) -> Result<Effects, String> {
     for arg in args {
         if std::mem::take(&mut names_option) {
             if !arg.text().is_some_and(|text| OPTIONS.contains(&text)) {
-                return Err(format!("the option \"{}\" of \"set\" is not read", arg.raw));
+                return Err(not_read("set", arg));
             }
             continue;
         }
@@ -190,22 +216,22 @@ fn set(args: &[Word]) -> Result<Effects, String> {
             break;
         };
         if arg.text().is_none() || !letters.chars().all(|c| "efuvxCo".contains(c)) {
-            return Err(format!("the option \"{}\" of \"set\" is not read", arg.raw));
+            return Err(not_read("set", arg));
         }
         names_option = letters.ends_with('o');
         if letters.matches('o').count() > usize::from(names_option) {
-            return Err(format!("the option \"{}\" of \"set\" is not read", arg.raw));
+            return Err(not_read("set", arg));
         }
     }
     Ok(Effects::default())
 }
 
-fn shopt(args: &[&str]) -> Result<Effects, String> {
-    const OPTIONS: &[&str] =
-        &["-s", "-u", "-q", "-p", "dotglob", "failglob", "globstar", "nocaseglob", "nocasematch", "nullglob"];
-    match args.iter().find(|arg| !OPTIONS.contains(*arg)) {
+fn shopt(args: &[Word]) -> Result<Effects, String> {
+    const OPTIONS: &[&str] = &["dotglob", "failglob", "globstar", "nocaseglob", "nocasematch", "nullglob"];
+    let given = getopt::read("shopt", letters("psuq", "", false), args)?;
+    match given.operands.iter().find(|word| !word.text().is_some_and(|text| OPTIONS.contains(&text))) {
         None => Ok(Effects::default()),
-        Some(odd) => Err(format!("\"shopt {odd}\" changes how bash reads a script and is not read")),
+        Some(odd) => Err(format!("\"shopt {}\" changes how bash reads a script and is not read", odd.raw)),
     }
 }
 
@@ -219,8 +245,9 @@ fn test(name: &str, args: &[Word]) -> Result<Effects, String> {
             None => arg.prefix().is_empty() || arg.prefix().starts_with('-'),
         };
         let tested = args.get(index + 1);
-        let harmless =
-            tested.is_none_or(|word| word.is_number() || word.text().is_some_and(|text| !text.contains('[')));
+        let harmless = tested.is_none_or(|word| {
+            word.is_number() && !word.is_many() || word.text().is_some_and(|text| !text.contains('['))
+        });
         if may_test && !harmless {
             return Err(unknown_argument(name, tested.unwrap_or(arg)));
         }

@@ -1,10 +1,11 @@
 //! A file that stays the same from being judged to being executed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -20,48 +21,75 @@ const MOST_KNOWN: usize = 4096;
 const SETTLED: Duration = Duration::from_secs(2);
 /// How often a file is read again that changes while it is read.
 const ATTEMPTS: usize = 3;
+/// Where a program says for which machine it is.
+const MACHINE: std::ops::Range<usize> = 18..20;
 /// How much is read at once.
 const PIECE: usize = 1 << 16;
 
 static KNOWN: Mutex<BTreeMap<Identity, String>> = Mutex::new(BTreeMap::new());
 
-/// An open file: what was hashed is what will be executed, whatever the path leads to by then.
+/// An open file: what was judged is what will be executed, whatever the path leads to by then.
 #[derive(Debug)]
 pub struct Held {
     file: File,
     path: PathBuf,
+    place: (PathBuf, OsString),
+    real: PathBuf,
+    readable: bool,
     identity: Identity,
     hash: Option<String>,
 }
 
+/// How a file that is held is executed.
+#[derive(Debug)]
+pub enum Execute {
+    /// By its descriptor.
+    Opened(OwnedFd, Opened),
+    /// By the path that led to it, which still did a moment ago: an interpreter opens it once more, and by the name of a
+    /// descriptor a script would not find what lies beside it.
+    ByPath,
+}
+
 /// What changes when a file is written to or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
+pub(crate) struct Identity {
     device: u64,
     inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
+    pub(crate) size: u64,
+    pub(crate) modified: (i64, i64),
+    pub(crate) changed: (i64, i64),
 }
 
 impl Held {
-    /// Opens the file that a path leads to, and hashes it where it may be read.
+    /// Opens the file that a path leads to.
     pub fn open(path: &Path) -> io::Result<Self> {
+        let lacks = || io::Error::new(io::ErrorKind::InvalidInput, "no file can be at this path");
+        let (directory, name) = path.parent().zip(path.file_name()).ok_or_else(lacks)?;
+        // What is judged is where these two lie, not what the path leads to by then.
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(directory, flags, Mode::empty())?;
         // Neither a pipe nor a terminal must keep anybody waiting.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = match rustix::fs::open(path, flags, Mode::empty()) {
-            Err(rustix::io::Errno::ACCESS) => return Held::unread(path),
-            opened => File::from(opened?),
+        let (file, readable) = match rustix::fs::openat(&directory, name, flags, Mode::empty()) {
+            Err(rustix::io::Errno::ACCESS) => {
+                let flags = OFlags::PATH | OFlags::CLOEXEC;
+                (rustix::fs::openat(&directory, name, flags, Mode::empty())?, false)
+            }
+            opened => (opened?, true),
         };
-        let (identity, hash) = hashed(&file)?;
-        Ok(Held { file, path: path.to_owned(), identity, hash: Some(hash) })
+        let (place, real) = ((path_of(&directory)?, name.to_owned()), path_of(&file)?);
+        let file = File::from(file);
+        let identity = Identity::of(&file)?;
+        Ok(Held { file, path: path.to_owned(), place, real, readable, identity, hash: None })
     }
 
-    /// A file that may be executed but not read has no hash.
-    fn unread(path: &Path) -> io::Result<Self> {
-        let file = File::from(rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
-        let identity = Identity::of(&file)?;
-        Ok(Held { file, path: path.to_owned(), identity, hash: None })
+    /// The same file, hashed where it may be read.
+    pub fn hashed(self) -> io::Result<Self> {
+        if !self.readable {
+            return Ok(self);
+        }
+        let (identity, hash) = hashed(&self.file)?;
+        Ok(Held { identity, hash: Some(hash), ..self })
     }
 
     /// Its SHA-256, in lowercase hexadecimal digits; `None` where it may not be read.
@@ -74,6 +102,22 @@ impl Held {
         &self.path
     }
 
+    /// The directory that it was found in, links resolved, and its name there.
+    pub(crate) fn place(&self) -> &(PathBuf, OsString) {
+        &self.place
+    }
+
+    /// Where the file itself lies.
+    pub(crate) fn real(&self) -> &Path {
+        &self.real
+    }
+
+    /// Whether its path still leads to it.
+    fn is_in_place(&self) -> bool {
+        let found = std::fs::metadata(&self.path);
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (self.identity.device, self.identity.inode))
+    }
+
     /// Whether it still reads as it did. A file that was replaced has lost its name and nothing else.
     fn is_unchanged(&self) -> bool {
         let Ok(now) = Identity::of(&self.file) else { return false };
@@ -81,24 +125,48 @@ impl Held {
         now == self.identity || self.hash().is_none_or(reads_the_same)
     }
 
-    /// Whether the system has an interpreter open it once more, by the name of its descriptor.
-    fn is_interpreted(&self) -> bool {
-        let mut start = [0; 2];
-        self.file.read_exact_at(&mut start, 0).is_ok() && start == *b"#!"
+    /// Whether its first bytes are these.
+    fn begins(&self, begin: &[u8]) -> bool {
+        let mut start = [0; MACHINE.end];
+        let read = self.file.read_at(&mut start, 0).unwrap_or_default();
+        start.get(..read).is_some_and(|start| start.starts_with(begin))
     }
 
-    /// The open file, to be executed. What has been written to since it was hashed is not.
-    pub fn into_program(self) -> io::Result<(OwnedFd, Opened)> {
-        if !self.is_unchanged() {
-            return Err(io::Error::other("it was changed after it had been judged; try again"));
+    /// Whether the system itself loads it. What it has an interpreter open once more is not.
+    fn is_native(&self) -> bool {
+        let (mut own, mut start) = ([0; MACHINE.end], [0; MACHINE.end]);
+        let own_file = File::open("/proc/self/exe").and_then(|file| file.read_exact_at(&mut own, 0));
+        let read = own_file.and_then(|()| self.file.read_exact_at(&mut start, 0));
+        read.is_ok() && start.starts_with(b"\x7fELF") && start.get(MACHINE) == own.get(MACHINE)
+    }
+
+    /// How it is to be executed. What has been written to since it was hashed is not, nor what was replaced where it has
+    /// to be found by its path.
+    pub fn into_program(self) -> io::Result<Execute> {
+        let changed = || Err(io::Error::other("it was changed after it had been judged; try again"));
+        if self.hash.is_some() {
+            let opened = if self.begins(b"#!") { Opened::Stays } else { Opened::Closes };
+            return if self.is_unchanged() {
+                Ok(Execute::Opened(self.file.into(), opened))
+            } else {
+                changed()
+            };
         }
-        let opened = if self.is_interpreted() { Opened::Stays } else { Opened::Closes };
-        Ok((self.file.into(), opened))
+        // A script that cannot be read has no interpreter that could.
+        if self.is_native() || !self.readable {
+            return Ok(Execute::Opened(self.file.into(), Opened::Closes));
+        }
+        if self.is_in_place() { Ok(Execute::ByPath) } else { changed() }
     }
 }
 
+/// Where an open file lies, as the system knows it.
+fn path_of(file: &OwnedFd) -> io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
 impl Identity {
-    fn of(file: &File) -> io::Result<Self> {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
         let found = file.metadata()?;
         if !found.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -121,7 +189,7 @@ impl Identity {
 
 /// The hash, and what the file was like when it was read. A file that gets or loses a name meanwhile looks changed; it is
 /// taken as it is once it reads the same twice.
-fn hashed(file: &File) -> io::Result<(Identity, String)> {
+pub(crate) fn hashed(file: &File) -> io::Result<(Identity, String)> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
         let before = Identity::of(file)?;
@@ -184,10 +252,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("abc");
         fs::write(&path, "abc").unwrap();
-        let held = Held::open(&path).unwrap();
+        let held = Held::open(&path).unwrap().hashed().unwrap();
         let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(held.hash(), Some(known));
-        assert!(held.is_unchanged() && !held.is_interpreted());
+        assert!(held.is_unchanged() && !held.begins(b"#!"));
     }
 
     #[test]
@@ -196,11 +264,13 @@ mod tests {
         let (path, other) = (directory.path().join("a"), directory.path().join("b"));
         fs::write(&path, "#!/bin/sh\n").unwrap();
         fs::write(&other, "other").unwrap();
-        let held = Held::open(&path).unwrap();
+        let held = || Held::open(&path).unwrap();
+        let (hashed, known) = (held().hashed().unwrap(), held());
         fs::rename(&other, &path).unwrap();
-        assert!(held.is_interpreted() && held.is_unchanged());
-        assert_ne!(held.hash(), Held::open(&path).unwrap().hash());
-        assert_eq!(held.into_program().unwrap().1, Opened::Stays);
+        assert!(hashed.begins(b"#!") && hashed.is_unchanged());
+        assert_ne!(hashed.hash(), held().hashed().unwrap().hash());
+        assert!(matches!(hashed.into_program(), Ok(Execute::Opened(_, Opened::Stays))));
+        assert!(known.into_program().is_err(), "its interpreter would read another file");
     }
 
     #[test]
@@ -208,20 +278,20 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a");
         fs::write(&path, "one").unwrap();
-        let held = Held::open(&path).unwrap();
+        let held = Held::open(&path).unwrap().hashed().unwrap();
         fs::write(&path, "three").unwrap();
-        assert_ne!(held.hash(), Held::open(&path).unwrap().hash());
+        assert_ne!(held.hash(), Held::open(&path).unwrap().hashed().unwrap().hash());
         assert!(held.into_program().is_err());
     }
 
     #[test]
     fn a_hash_is_remembered_once_the_file_has_settled() {
-        let held = Held::open(Path::new("/bin/sh")).unwrap();
+        let held = Held::open(Path::new("/bin/sh")).unwrap().hashed().unwrap();
         assert!(KNOWN.lock().unwrap().contains_key(&held.identity));
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("new");
         fs::write(&path, "x").unwrap();
-        let held = Held::open(&path).unwrap();
+        let held = Held::open(&path).unwrap().hashed().unwrap();
         assert!(!KNOWN.lock().unwrap().contains_key(&held.identity));
     }
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use runward_model::{Argv, Decision, Judged, Verdict};
 
+use crate::facts::{Fact, Word};
 use crate::rego::Budget;
-use crate::script::{Fact, Word};
 use crate::weigh::{Scene, Weighed};
-use crate::{Allowlist, EnvironmentRules, Held, Reading, Rego, Rules, SearchPath, Trace};
+use crate::{Allowlist, EnvironmentRules, Held, NamedFiles, Reading, Rego, Rules, SearchPath, Trace};
 
 /// The rules that an operator set.
 #[derive(Clone, Debug)]
@@ -31,8 +31,10 @@ pub struct Asker<'a> {
     pub env: &'a [(String, String)],
     /// Whether the command gets a terminal.
     pub tty: bool,
-    /// The file that will be executed, where one is.
+    /// The file that will be executed, where one is held.
     pub held: Option<&'a Held>,
+    /// The files that it names, where somebody looked at them.
+    pub files: Option<&'a NamedFiles>,
 }
 
 /// One piece of work while it is being judged.
@@ -103,6 +105,11 @@ impl Policy {
     /// Whether every command has to be read, wherever it stands.
     pub(crate) fn looks_inside(&self) -> bool {
         self.rules.restrict() || self.rego.is_some()
+    }
+
+    /// Whether any rule allows something only while files are as they were.
+    pub fn ties(&self) -> bool {
+        self.rules.prefixes.iter().any(|rule| !rule.tied().is_empty())
     }
 
     /// Whether any layer allows anything.

@@ -2,9 +2,9 @@
 
 use runward_model::{Decision, Judged};
 
-use crate::builtins::is_builtin;
-use crate::variables::{decides_what_runs, is_always_a_number, is_never_a_number};
+use crate::variables::{Case, is_always_a_number, is_never_a_number, sets};
 use crate::weigh::{Scene, Weighed};
+use runward_script::is_builtin;
 
 impl Scene<'_> {
     /// A function may not take the place of a command, and no later call of that command could tell.
@@ -17,21 +17,26 @@ impl Scene<'_> {
 
     /// A variable that decides what runs may not be set.
     pub(crate) fn objection_to_variable(&self, name: &str) -> Option<Weighed> {
-        let why = || format!("{}; {}", sets(name), self.policy.advice());
-        decides_what_runs(name).then(|| self.objection(format!("{name}="), why())).flatten()
+        let entry = self.policy.objection_to_setting(name, Case::AsPrograms)?;
+        self.objection(format!("{name}="), format!("{}; {}", sets(name, entry), self.policy.advice()))
     }
 
-    /// A variable that is evaluated has to hold a number.
-    pub(crate) fn objection_to_counting(&self, name: &str) -> Option<Weighed> {
-        let numbers =
-            self.survey.is_some_and(|survey| survey.holds_numbers(name)) && !is_never_a_number(name);
-        let advice = self.policy.advice();
+    /// A variable that is evaluated has to hold a number there, whoever gave it a value before.
+    pub(crate) fn objection_to_counting(&self, name: &str, known: bool) -> Option<Weighed> {
+        if known || is_always_a_number(name) {
+            return None;
+        }
+        let advice = if is_never_a_number(name) {
+            "use a variable of another name".to_owned()
+        } else {
+            format!(
+                "give it a plain number on a line before it, such as: {name}=0 or {name}=$(printf %d \"${name}\")"
+            )
+        };
         let why = format!(
-            "\"{name}\" is evaluated as arithmetic and may hold more than a number, which bash would run; give it plain \
-             numbers only; {advice}"
+            "\"{name}\" is evaluated as arithmetic and may hold more than a number there, which bash would run; {advice}"
         );
-        let safe = numbers || is_always_a_number(name);
-        (!safe).then(|| self.objection(name.to_owned(), why)).flatten()
+        self.objection(name.to_owned(), why)
     }
 
     fn objection(&self, shown: String, reason: String) -> Option<Weighed> {
@@ -40,9 +45,4 @@ impl Scene<'_> {
             Judged { words: vec![shown], program: None, decision, reason, rule: None, profile: None };
         self.must_read().then_some(Weighed { judged, suggest: None })
     }
-}
-
-/// The sentence for a variable that may not be set.
-pub(crate) fn sets(variable: &str) -> String {
-    format!("the variable \"{variable}\" decides what other commands run and may not be set; leave it out")
 }

@@ -1,9 +1,9 @@
 //! A piece of work, read: what it would run.
 
 use runward_model::{Argv, Refusal, Script as Text, Work};
+use runward_script::{Dialect, Unreadable, split_plain};
 
-use crate::script::{Fact, facts_of};
-use crate::words::split_plain;
+use crate::facts::{Fact, facts};
 
 /// A piece of work, read.
 #[derive(Clone, Debug)]
@@ -18,7 +18,13 @@ pub enum Reading {
 #[derive(Clone, Debug)]
 pub struct Script {
     source: String,
-    facts: Result<Vec<Fact>, String>,
+    read: Result<Read, String>,
+}
+
+#[derive(Clone, Debug)]
+struct Read {
+    tree: runward_script::Script,
+    facts: Vec<Fact>,
 }
 
 impl Script {
@@ -28,7 +34,28 @@ impl Script {
     }
 
     pub(crate) fn facts(&self) -> Result<&[Fact], &str> {
-        self.facts.as_deref().map_err(String::as_str)
+        self.read.as_ref().map(|read| read.facts.as_slice()).map_err(String::as_str)
+    }
+
+    /// The text that a shell is given in its place, written from what was judged, or the construct that this dialect
+    /// does not have; `None` where the text could not be read.
+    pub fn written(&self, dialect: Dialect) -> Option<Result<String, &'static str>> {
+        self.read.as_ref().ok().map(|read| read.tree.written(dialect))
+    }
+
+    /// Every word of its commands, as far as they are known.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let words = |fact: &Fact| match fact {
+            Fact::Command(words) => words.iter().map(|word| word.prefix().to_owned()).collect(),
+            _ => Vec::new(),
+        };
+        self.facts().unwrap_or_default().iter().flat_map(words).collect()
+    }
+
+    fn new(source: &str) -> Self {
+        let tree = runward_script::read(source).map_err(|Unreadable(why)| why);
+        let read = tree.and_then(|tree| Ok(Read { facts: facts(&tree)?, tree }));
+        Script { source: source.to_owned(), read }
     }
 }
 
@@ -58,8 +85,8 @@ fn unread(source: &str, shell: &str) -> Result<Reading, Refusal> {
     if source.trim().is_empty() {
         return Err(Refusal::Empty);
     }
-    let facts = Err(format!("what {shell} would run is known to {shell} alone; use bash or sh"));
-    Ok(Reading::Script(Script { source: source.to_owned(), facts }))
+    let read = Err(format!("what {shell} would run is known to {shell} alone; use bash or sh"));
+    Ok(Reading::Script(Script { source: source.to_owned(), read }))
 }
 
 fn read_argv(argv: &Argv) -> Result<Reading, Refusal> {
@@ -80,7 +107,7 @@ fn read_line(line: &str) -> Result<Reading, Refusal> {
         return Err(Refusal::Nul { what: "command" });
     }
     let Some(words) = split_plain(line) else {
-        return Ok(Reading::Script(Script { source: line.to_owned(), facts: facts_of(line) }));
+        return Ok(Reading::Script(Script::new(line)));
     };
     let mut words = words.into_iter();
     let file = words.next().ok_or(Refusal::Empty)?;

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::viewer::link_by_viewer;
+
 /// At most this many close matches are named.
 const NEAR_LIMIT: usize = 3;
 /// At most this many directory entries are looked at for close matches.
@@ -13,7 +15,8 @@ const NEAR_SCAN: usize = 20_000;
 const LETTERS_A_SLIP: usize = 3;
 
 /// The absolute directories of a `PATH`, in order; relative and empty entries are dropped, because what they
-/// stand for changes with the directory that a command runs in.
+/// stand for changes with the directory that a command runs in, and so are those that pass through `/proc/self` and its
+/// like, because that changes with whoever looks.
 #[derive(Clone, Debug)]
 pub struct SearchPath {
     directories: Arc<[PathBuf]>,
@@ -23,7 +26,7 @@ impl SearchPath {
     /// Takes a `PATH` variable apart.
     pub fn new(path: &OsStr) -> Self {
         SearchPath {
-            directories: std::env::split_paths(path).filter(|directory| directory.is_absolute()).collect(),
+            directories: std::env::split_paths(path).filter(|directory| stands_still(directory)).collect(),
         }
     }
 
@@ -73,6 +76,11 @@ impl SearchPath {
         // Directories come from splitting at colons, so none of them contains one.
         std::env::join_paths(self.directories.iter()).unwrap_or_default()
     }
+}
+
+/// Whether a directory is the same for everybody, wherever they are.
+fn stands_still(directory: &Path) -> bool {
+    directory.is_absolute() && link_by_viewer(directory).is_none()
 }
 
 fn is_executable(file: &Path) -> bool {

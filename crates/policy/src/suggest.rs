@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::allowlist::against;
-use crate::script::Word;
+use crate::facts::Word;
 
 /// More words than this are not worth a rule of their own.
 const MOST: usize = 8;

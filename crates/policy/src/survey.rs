@@ -3,10 +3,7 @@
 use std::collections::HashSet;
 
 use crate::builtin_rules::effects;
-use crate::script::{Fact, Word};
-
-/// More words than wrappers and their options can take up in front of a builtin before they are refused as too deep.
-const FRONT: usize = 64;
+use crate::facts::{FRONT, Fact, Word};
 
 /// What a script as a whole does.
 #[derive(Debug, Default)]
@@ -15,8 +12,8 @@ pub(crate) struct Survey {
     pub(crate) functions: HashSet<String>,
     /// Whether it changes its directory, so that relative paths are not known.
     pub(crate) moves: bool,
-    numbers: HashSet<String>,
-    texts: HashSet<String>,
+    /// Every variable that is given a value.
+    pub(crate) variables: HashSet<String>,
 }
 
 impl Survey {
@@ -28,21 +25,13 @@ impl Survey {
                 Fact::Function(name) => {
                     survey.functions.insert(name.clone());
                 }
-                Fact::Assigned { name, number } => survey.assigned(name, *number),
-                Fact::Counted(_) => {}
+                Fact::Assigned(name) => {
+                    survey.variables.insert(name.clone());
+                }
+                Fact::Counted { .. } | Fact::Input(..) => {}
             }
         }
         survey
-    }
-
-    /// Whether every value that this variable is given is a plain integer, and at least one is given.
-    pub(crate) fn holds_numbers(&self, name: &str) -> bool {
-        self.numbers.contains(name) && !self.texts.contains(name)
-    }
-
-    /// Every variable that is given a value.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = &String> {
-        self.numbers.iter().chain(&self.texts)
     }
 
     fn command(&mut self, words: &[Word]) {
@@ -51,12 +40,7 @@ impl Survey {
         for (at, word) in words.iter().enumerate().take(FRONT) {
             let args = words.get(at + 1..).unwrap_or_default();
             let Ok(found) = effects(word, args) else { continue };
-            found.assigned.iter().for_each(|(name, number)| self.assigned(name, *number));
+            self.variables.extend(found.assigned.into_iter().map(|(name, _)| name));
         }
-    }
-
-    fn assigned(&mut self, name: &str, number: bool) {
-        let group = if number { &mut self.numbers } else { &mut self.texts };
-        group.insert(name.to_owned());
     }
 }

@@ -1,5 +1,6 @@
 //! Prefixes that are too wide to be allowed for good.
 
+use crate::rules::forms::member;
 use crate::weigh::base_name;
 use crate::wrappers;
 
@@ -28,6 +29,11 @@ pub fn too_wide(prefix: &[String]) -> Option<String> {
         return Some("a prefix holds no control characters".into());
     }
     let name = base_name(program);
+    if let Some((family, command)) = member(name) {
+        let same: Vec<String> =
+            [family, command].iter().map(ToString::to_string).chain(args.iter().cloned()).collect();
+        return too_wide(&same);
+    }
     let first = args.first().map(String::as_str);
     let is_bare = first.is_none_or(|word| word.starts_with('-'));
     if wrappers::is_wrapper(name) {
@@ -119,6 +125,8 @@ mod tests {
             "git -C /srv",
             "git --no-pager",
             "/usr/bin/git",
+            "/usr/lib/git-core/git-push",
+            "git-push --force",
             "git push",
             "git push --force",
             "rm",

@@ -1,126 +1,13 @@
 //! Variables that decide what runs.
 
-/// Setting one of these can make an allowed command run another program or load other code, or make bash read a
-/// script differently.
-const EXACT: &[&str] = &[
-    "AWKLIBPATH",
-    "AWKPATH",
-    "BROWSER",
-    "CC",
-    "CDPATH",
-    "CLASSPATH",
-    "COMPOSER_HOME",
-    "CURL_HOME",
-    "CXX",
-    "EDITOR",
-    "ENV",
-    "EXECIGNORE",
-    "EXINIT",
-    "FCEDIT",
-    "FPATH",
-    "GCONV_PATH",
-    "GLOBIGNORE",
-    "GOFLAGS",
-    "GREP_OPTIONS",
-    "HISTCMD",
-    "HISTFILE",
-    "HOME",
-    "HOSTALIASES",
-    "IFS",
-    "INPUTRC",
-    "JDK_JAVA_OPTIONS",
-    "LESS",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "LOCPATH",
-    "MAIL",
-    "MAILPATH",
-    "MAKEFILES",
-    "MAKEFLAGS",
-    "MALLOC_TRACE",
-    "MANOPT",
-    "MANPAGER",
-    "MAVEN_OPTS",
-    "MFLAGS",
-    "MORE",
-    "NLSPATH",
-    "OPTIND",
-    "PAGER",
-    "PATH",
-    "POSIXLY_CORRECT",
-    "PROMPT_COMMAND",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS4",
-    "PSQLRC",
-    "RES_OPTIONS",
-    "RMT",
-    "RSH",
-    "RSYNC_CONNECT_PROG",
-    "RSYNC_RSH",
-    "SHELL",
-    "SHELLOPTS",
-    "SSH_ASKPASS",
-    "SYSTEMD_EDITOR",
-    "SYSTEMD_PAGER",
-    "TAPE",
-    "TAR_OPTIONS",
-    "TERMCAP",
-    "TERMINFO",
-    "TEXTDOMAIN",
-    "TEXTDOMAINDIR",
-    "UNZIP",
-    "VIMINIT",
-    "VISUAL",
-    "WGETRC",
-    "XDG_CONFIG_DIRS",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_DIRS",
-    "XDG_DATA_HOME",
-    "ZDOTDIR",
-    "ZIPOPT",
-    "_JAVA_OPTIONS",
-];
+mod locale;
+mod table;
 
-/// The same for every variable that starts like this.
-const FAMILIES: &[&str] = &[
-    "APT_",
-    "BASH",
-    "BUNDLE_",
-    "CARGO_",
-    "COMP_",
-    "DEBUGINFOD_",
-    "DOCKER_",
-    "DPKG_",
-    "DYLD_",
-    "GEM_",
-    "GIT_",
-    "GNUPG",
-    "GTK_",
-    "GUIX_",
-    "JAVA_",
-    "KRB5_",
-    "LD_",
-    "LUA_",
-    "NODE_",
-    "NPM_",
-    "OPENSSL_",
-    "PERL",
-    "PHP",
-    "PIP_",
-    "PYTHON",
-    "QT_",
-    "RIPGREP_",
-    "RUBY",
-    "RUNWARD_",
-    "RUSTC",
-    "RUSTUP_",
-    "SSL_",
-    "SUDO_",
-    "TCL",
-    "npm_config_",
-];
+pub use locale::is_tame as is_tame_locale;
+pub(crate) use table::Entry;
+
+use crate::Policy;
+use crate::wrappers::is_interpreter;
 
 /// Variables that bash fills with text of its own, whatever a script assigned to them before.
 const NEVER_NUMBERS: &[&str] = &[
@@ -141,12 +28,37 @@ const NEVER_NUMBERS: &[&str] = &[
 /// Variables that bash fills with numbers.
 const NUMBERS: &[&str] = &["EPOCHSECONDS", "EUID", "LINENO", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID"];
 
-/// Whether a caller may not set this variable.
-pub(crate) fn decides_what_runs(name: &str) -> bool {
-    // What is assigned to a variable that bash keeps a number in is evaluated as arithmetic.
-    EXACT.contains(&name)
-        || is_always_a_number(name)
-        || FAMILIES.iter().any(|family| name.starts_with(family))
+/// What is assigned to a variable that bash keeps a number in is evaluated as arithmetic.
+const EVALUATED: Entry = Entry { programs: "bash", why: "evaluates what it is given" };
+
+/// How names are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// As programs do: nearly all of them tell upper from lower case, and scripts have names of their own in lower case.
+    AsPrograms,
+    /// In any case, whoever reads it.
+    Any,
+}
+
+impl Policy {
+    /// What speaks against setting this variable; nothing where it only concerns an interpreter that is listed by name
+    /// and nothing is blocked, since that runs whatever it is told anyway.
+    pub(crate) fn objection_to_setting(&self, name: &str, case: Case) -> Option<Entry> {
+        if is_always_a_number(name) {
+            return Some(EVALUATED);
+        }
+        table::entries_for(name, case).into_iter().find(|entry| !self.lists_interpreter(entry))
+    }
+
+    /// Whether an operator listed one of the programs that a variable concerns, and it is an interpreter.
+    fn lists_interpreter(&self, entry: &Entry) -> bool {
+        let listed = |name: &str| {
+            let base = name.rsplit('/').next().unwrap_or(name);
+            let family = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            is_interpreter(base) && (entry.is_about(base) || entry.is_about(family))
+        };
+        !self.looks_inside() && self.allowlist.entries().iter().any(|name| listed(name))
+    }
 }
 
 /// Whether bash may put other text into this variable by itself.
@@ -157,4 +69,66 @@ pub(crate) fn is_never_a_number(name: &str) -> bool {
 /// Whether bash itself keeps a number in it.
 pub(crate) fn is_always_a_number(name: &str) -> bool {
     NUMBERS.contains(&name)
+}
+
+/// The sentence for a variable that may not be set by a script.
+pub(crate) fn sets(name: &str, entry: Entry) -> String {
+    format!(
+        "the variable \"{name}\" decides what other commands run and may not be set: it {entry}; leave it out"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Allowlist, SearchPath};
+
+    fn objection(list: &str, name: &str, case: Case) -> Option<String> {
+        let policy = Policy::new(Allowlist::parse(list), SearchPath::new("/bin".as_ref()));
+        policy.objection_to_setting(name, case).map(|entry| entry.to_string())
+    }
+
+    #[test]
+    fn a_refusal_names_the_program_and_what_the_variable_does_there() {
+        let said = |name| objection("*", name, Case::AsPrograms).unwrap();
+        assert_eq!(said("LD_PRELOAD"), "names libraries that every program loads (ld.so)");
+        assert_eq!(said("GCC_EXEC_PREFIX"), "is where gcc finds the programs and files it uses (gcc)");
+        assert_eq!(said("SECONDS"), "evaluates what it is given (bash)");
+    }
+
+    #[test]
+    fn names_in_lower_case_belong_to_scripts_unless_a_program_reads_them_so() {
+        for name in ["path", "home", "git_dir", "go_version", "cc", "test_flags", "build_command"] {
+            assert_eq!(objection("*", name, Case::AsPrograms), None, "{name}");
+            assert!(objection("*", name, Case::Any).is_some(), "{name}");
+        }
+        for name in [
+            "npm_config_script_shell",
+            "NpM_config_script_shell",
+            "yarn_plugins",
+            "MsBuildSdksPath",
+            "shell_escape",
+        ] {
+            assert!(objection("*", name, Case::AsPrograms).is_some(), "{name}");
+        }
+        assert_eq!(objection("*", "npm_config_loglevel", Case::AsPrograms), None);
+    }
+
+    #[test]
+    fn an_interpreter_that_is_listed_by_name_may_be_given_its_own() {
+        assert_eq!(objection("ls,python3", "PYTHONPATH", Case::Any), None);
+        assert_eq!(objection("/usr/bin/python3.11", "PYTHONPATH", Case::Any), None);
+        assert_eq!(objection("node", "NODE_OPTIONS", Case::Any), None);
+        for (list, name) in [
+            ("*", "PYTHONPATH"),
+            ("ls", "PYTHONPATH"),
+            ("pip", "PYTHONPATH"),
+            ("python3", "LD_PRELOAD"),
+            ("python3", "PERL5OPT"),
+            ("python3-config", "PYTHONPATH"),
+            ("git", "GIT_SSH_COMMAND"),
+        ] {
+            assert!(objection(list, name, Case::Any).is_some(), "{list} {name}");
+        }
+    }
 }

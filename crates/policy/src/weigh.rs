@@ -1,17 +1,19 @@
 //! One command against every layer.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use runward_model::{Decision, Judged, Profile};
 
+use crate::Held;
 use crate::allow::{Denial, Grant};
 use crate::allowlist::against;
-use crate::builtins::is_builtin;
+use crate::facts::{Fact, Word};
 use crate::judge::{Case, Policy};
 use crate::rules::{Program, Ruling};
-use crate::script::{Fact, Word};
 use crate::survey::Survey;
 use crate::wrappers::{self, Enclosed};
+use runward_script::is_builtin;
 
 /// Wrappers inside wrappers, deeper than this, are refused.
 pub(crate) const DEEPEST: usize = 16;
@@ -32,7 +34,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) survey: Option<&'a Survey>,
     /// The shell around it, if it is in the text that an allowed one is given.
     pub(crate) granted: Option<&'a str>,
-    sifting: Sifting,
+    pub(crate) sifting: Sifting,
     pub(crate) depth: usize,
     pub(crate) case: &'a Case<'a>,
     /// Variables that the script and wrappers around it set.
@@ -48,7 +50,7 @@ pub(crate) struct Setting<'a> {
 /// Whether a command was found by looking at every word of another one. What is inside such a command is looked at by
 /// itself, as another of those words, and need not be followed twice.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sifting {
+pub(crate) enum Sifting {
     /// It was not.
     No,
     /// It begins at one of those words.
@@ -76,15 +78,16 @@ impl<'a> Scene<'a> {
     pub(crate) fn weigh_script(&self, facts: &[Fact], weighed: &mut Vec<Weighed>) {
         let survey = Survey::of(facts);
         let cwd = self.cwd.filter(|_| !survey.moves);
-        let names: Vec<String> = survey.variables().cloned().collect();
+        let names: Vec<String> = survey.variables.iter().cloned().collect();
         let set = Setting { names: &names, outer: self.set };
         let scene = Scene { cwd, survey: Some(&survey), set: Some(&set), ..*self };
         for fact in facts {
             match fact {
                 Fact::Command(words) => scene.weigh(words, weighed),
+                Fact::Input(words, text) => weighed.extend(scene.objection_to_input(words, text)),
                 Fact::Function(name) => weighed.extend(scene.objection_to_function(name)),
-                Fact::Assigned { name, .. } => weighed.extend(scene.objection_to_variable(name)),
-                Fact::Counted(name) => weighed.extend(scene.objection_to_counting(name)),
+                Fact::Assigned(name) => weighed.extend(scene.objection_to_variable(name)),
+                Fact::Counted { name, known } => weighed.extend(scene.objection_to_counting(name, *known)),
             }
         }
     }
@@ -103,9 +106,7 @@ impl<'a> Scene<'a> {
             let set = Setting { names: &enclosed.variables, outer: self.set };
             Scene { set: Some(&set), ..self.inside(enclosed) }.weigh_enclosed(enclosed, weighed);
         }
-        if self.sifting == Sifting::No && self.is_sifted(name) {
-            self.weigh_suffixes(name, words, weighed);
-        }
+        self.sift(name, words, weighed);
         if self.sifting == Sifting::Inside {
             return;
         }
@@ -113,35 +114,6 @@ impl<'a> Scene<'a> {
             // Whoever is allowed a shell is allowed what it is given, unless a rule forbids that.
             Scene { granted: Some(name), sifting: Sifting::No, depth: self.depth + 1, ..*self }
                 .weigh_script(&facts, weighed);
-        }
-    }
-
-    pub(crate) fn is_sifted(&self, name: &str) -> bool {
-        self.policy.rules.restrict() && wrappers::starts_its_words(base_name(name))
-    }
-
-    /// Judges what a program could start from any of its words on, and keeps the strictest objection.
-    fn weigh_suffixes(&self, name: &str, words: &[Word], weighed: &mut Vec<Weighed>) {
-        let depth = self.depth + 1;
-        let inside = Scene { survey: None, granted: Some(name), sifting: Sifting::Word, depth, ..*self };
-        for start in 1..words.len().min(MOST_SUFFIXES) {
-            let suffix = words.get(start..).unwrap_or_default();
-            if suffix.first().and_then(Word::text).is_some_and(|word| !word.starts_with('-')) {
-                let mut found = Vec::new();
-                inside.weigh(suffix, &mut found);
-                let narrower = found.iter().filter_map(|one| one.judged.profile).min();
-                let strictest = found.into_iter().max_by_key(|one| one.judged.decision);
-                let objection = strictest
-                    .map(|one| Weighed { judged: Judged { profile: narrower, ..one.judged }, ..one });
-                let matters =
-                    |one: &Weighed| one.judged.decision != Decision::Allow || one.judged.profile.is_some();
-                let objection = objection.filter(matters);
-                let denied = objection.as_ref().is_some_and(|one| one.judged.decision == Decision::Deny);
-                weighed.extend(objection);
-                if denied {
-                    return;
-                }
-            }
         }
     }
 
@@ -168,14 +140,26 @@ impl<'a> Scene<'a> {
         if self.is_function(name) {
             return Ok(Vec::new());
         }
-        wrappers::enclosed(base_name(name), args)
+        wrappers::enclosed(&self.meant(name), args)
+    }
+
+    /// The name that says how a program takes its words: its own, or that of its file where another name hides it.
+    pub(crate) fn meant<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        let base = base_name(name);
+        if wrappers::is_known(base) || !self.policy.looks_inside() {
+            return base.into();
+        }
+        let file = self.program(name).and_then(|file| self.real(&file));
+        let file = file.filter(|file| !is_many_in_one(file));
+        let other = file.and_then(|file| Some(file.file_name()?.to_str()?.to_owned()));
+        other.filter(|other| wrappers::is_known(other)).map_or(base.into(), Cow::Owned)
     }
 
     /// What the text that it hands to a shell does.
     pub(crate) fn handed(&self, words: &[Word]) -> Result<Option<Vec<Fact>>, String> {
         let Some((first, args)) = words.split_first() else { return Ok(None) };
         let name = first.text().filter(|name| !self.is_function(name));
-        name.map_or(Ok(None), |name| wrappers::handed(base_name(name), args))
+        name.map_or(Ok(None), |name| wrappers::handed(&self.meant(name), args))
     }
 
     /// Everything that is said of a command, of which the strictest counts.
@@ -238,7 +222,7 @@ impl<'a> Scene<'a> {
         if !self.policy.rules.restrict() {
             return None;
         }
-        let file = file.and_then(|file| file.canonicalize().ok()).filter(|file| !is_many_in_one(file));
+        let file = file.and_then(|file| self.real(file)).filter(|file| !is_many_in_one(file));
         Some(Program { base: base_name(name), file })
     }
 
@@ -246,7 +230,21 @@ impl<'a> Scene<'a> {
         self.survey.is_some_and(|survey| survey.functions.contains(name))
     }
 
-    fn program(&self, name: &str) -> Option<PathBuf> {
+    /// The file that will be executed, where this command is the one that it is for.
+    pub(crate) fn held(&self) -> Option<&'a Held> {
+        self.case.asker.held.filter(|_| self.depth == 0 && self.survey.is_none())
+    }
+
+    /// Where a program really lies. What is held was looked up once and for all.
+    fn real(&self, file: &Path) -> Option<PathBuf> {
+        let held = self.held().filter(|held| held.path() == file);
+        held.map_or_else(|| file.canonicalize().ok(), |held| Some(held.real().to_owned()))
+    }
+
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        if let Some(held) = self.held() {
+            return Some(held.path().to_owned());
+        }
         if self.is_function(name) || self.survey.is_some() && is_builtin(name) {
             return None;
         }

@@ -7,8 +7,8 @@ use runward_model::{Decision, Profile};
 
 use super::Input;
 use crate::Held;
+use crate::facts::Word;
 use crate::rules::Ruling;
-use crate::script::Word;
 use crate::weigh::Scene;
 
 impl Scene<'_> {
@@ -27,10 +27,11 @@ impl Scene<'_> {
         let (Some(command), Ok(args)) = (first.text(), known(rest)) else {
             return Some((unknown(words, self.policy.advice()), None));
         };
-        let path = program.and_then(place);
-        let direct = self.depth == 0 && self.survey.is_none();
-        let held = self.case.asker.held.filter(|held| direct && Some(held.path()) == program);
-        let opened = if held.is_none() { program.and_then(|program| Held::open(program).ok()) } else { None };
+        let held = self.held().filter(|held| Some(held.path()) == program);
+        let path =
+            held.map_or_else(|| program.and_then(place), |held| Some(held.place().0.join(&held.place().1)));
+        let reopened = |program| Held::open(program).ok()?.hashed().ok();
+        let opened = if held.is_none() { program.and_then(reopened) } else { None };
         let input = Input {
             command,
             args,

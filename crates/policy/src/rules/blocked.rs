@@ -5,8 +5,8 @@ use runward_model::Decision;
 use super::shape::{Program, Shape};
 use super::{Fit, Ruling};
 use crate::SearchPath;
-use crate::script::Word;
-use crate::words::split_plain;
+use crate::facts::Word;
+use runward_script::split_plain;
 
 /// A command that may not run, such as `rm -rf`: a program by the name of its file, options in any order and form,
 /// and the words that come first.

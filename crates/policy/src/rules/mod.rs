@@ -1,6 +1,7 @@
 //! The layers beyond the allowlist: what is blocked, and rules by the first words of a command.
 
 mod blocked;
+pub(crate) mod forms;
 mod names;
 mod pattern;
 mod prefix;
@@ -14,7 +15,8 @@ pub use prefix::PrefixRule;
 use runward_model::{Decision, Profile};
 
 use crate::SearchPath;
-use crate::script::Word;
+use crate::facts::Word;
+use forms::Form;
 pub(crate) use shape::Program;
 
 /// The rules of an operator beyond the allowlist.
@@ -61,13 +63,18 @@ impl Rules {
         !self.blocked.is_empty() || !self.patterns.is_empty() || self.prefixes.iter().any(stops)
     }
 
-    /// The strictest thing that these layers say against a command.
+    /// The strictest thing that these layers say against a command, under whichever of its names.
     pub(crate) fn objection(&self, program: &Program<'_>, words: &[Word]) -> Option<Ruling> {
-        let blocked = self.blocked.iter().filter_map(|rule| rule.objection(program, words));
-        let patterns = self.patterns.iter().filter_map(|rule| rule.objection(words));
-        let prefixes = self.prefixes.iter().filter_map(|rule| rule.objection(program, words));
+        let forms = forms::of(program, words);
+        let blocked = || self.blocked.iter();
+        let prefixes = || self.prefixes.iter();
+        let by_form = forms.iter().flat_map(|Form { program, words }| {
+            let blocked = blocked().filter_map(move |rule| rule.objection(program, words));
+            blocked.chain(prefixes().filter_map(move |rule| rule.objection(program, words)))
+        });
+        let patterns = self.patterns.iter().filter_map(|rule| rule.objection(&forms));
         let mut strictest: Option<Ruling> = None;
-        for ruling in blocked.chain(patterns).chain(prefixes) {
+        for ruling in by_form.chain(patterns) {
             if strictest.as_ref().is_none_or(|found| ruling.decision > found.decision) {
                 strictest = Some(ruling);
             }
@@ -75,8 +82,29 @@ impl Rules {
         strictest
     }
 
+    /// Whether a text that cannot be read holds the name of a program that a rule is against, or what a pattern blocks.
+    pub(crate) fn mention(&self, text: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        let named = |name: &str| text.split(|c: char| !is_part(c)).any(|part| part == name);
+        let blocked =
+            self.blocked.iter().any(|rule| rule.words().first().is_some_and(|name| named(base(name))));
+        let against = |rule: &&PrefixRule| rule.decision() != Decision::Allow || rule.profile().is_some();
+        let ruled = self.prefixes.iter().filter(against).flat_map(PrefixRule::programs);
+        blocked
+            || ruled.into_iter().any(|name| named(base(name)))
+            || self.patterns.iter().any(|one| one.mentions(text))
+    }
+
     /// The narrowest sandbox profile that a rule wants for a command.
     pub(crate) fn profile(&self, program: &Program<'_>, words: &[Word]) -> Option<Profile> {
-        self.prefixes.iter().filter_map(|rule| rule.narrows(program, words)).min()
+        let forms = forms::of(program, words);
+        let narrows = |rule: &PrefixRule| {
+            forms.iter().filter_map(|form| rule.narrows(&form.program, &form.words)).min()
+        };
+        self.prefixes.iter().filter_map(narrows).min()
     }
+}
+
+fn base(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }

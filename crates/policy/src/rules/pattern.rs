@@ -4,13 +4,15 @@ use regex::{Regex, RegexBuilder};
 use runward_model::{Argv, Decision, Work};
 
 use super::Ruling;
-use crate::script::Word;
+use super::forms::Form;
+use crate::facts::Word;
 
 /// The largest compiled pattern, in bytes.
 const LARGEST: usize = 1 << 20;
 
 /// A regular expression that no command may match, searched for in its words as a person would type them: joined by
-/// single spaces, quoted where needed.
+/// single spaces, quoted where needed, the program as it is written, by its name alone, and by the name of its file. A `.`
+/// is any character, a newline too.
 #[derive(Clone, Debug)]
 pub struct BlockedPattern {
     regex: Regex,
@@ -20,17 +22,17 @@ pub struct BlockedPattern {
 impl BlockedPattern {
     /// Reads a regular expression; `place` says where it stands.
     pub fn parse(text: &str, place: impl Into<String>) -> Result<Self, String> {
-        let regex = RegexBuilder::new(text).size_limit(LARGEST).build();
+        let regex = RegexBuilder::new(text).dot_matches_new_line(true).size_limit(LARGEST).build();
         let regex =
             regex.map_err(|error| format!("{text:?} is no regular expression: {}", one_line(&error)))?;
         Ok(BlockedPattern { regex, place: place.into() })
     }
 
-    pub(super) fn objection(&self, words: &[Word]) -> Option<Ruling> {
+    pub(super) fn objection(&self, forms: &[Form<'_>]) -> Option<Ruling> {
         let (text, place) = (self.regex.as_str(), &self.place);
-        let reason = if self.regex.is_match(&typed(words)) {
+        let reason = if forms.iter().any(|form| self.regex.is_match(&typed(&form.words))) {
             format!("the pattern {text:?} in blocked_patterns blocks this command; use another one")
-        } else if self.may_match(words) {
+        } else if forms.iter().any(|form| self.may_match(&form.words)) {
             format!(
                 "some words of this command are only known when it runs, and the pattern {text:?} in blocked_patterns may \
                  then match it; write them out"
@@ -40,6 +42,11 @@ impl BlockedPattern {
         };
         let rule = Some(format!("blocked_patterns {text:?} ({place})"));
         Some(Ruling { decision: Decision::Deny, reason, rule })
+    }
+
+    /// Whether a text holds what is blocked, wherever in it.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        self.regex.is_match(text)
     }
 
     /// Whether a word that is not known could complete the pattern. Only a pattern that is tied to the beginning can

@@ -1,14 +1,14 @@
 //! Rules by the first words of a command.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runward_model::{Decision, Profile};
 
 use super::shape::{Program, Shape, base_name};
 use super::{Fit, Ruling};
-use crate::script::Word;
-use crate::words::split_plain;
-use crate::{Allowlist, SearchPath};
+use crate::facts::Word;
+use crate::{Allowlist, NamedFiles, SearchPath};
+use runward_script::split_plain;
 
 /// What is said of commands by their first words. A rule that allows is about exactly these words; one that asks or
 /// denies also where options stand between them, since it would be worth little otherwise.
@@ -21,6 +21,7 @@ pub struct PrefixRule {
     justification: String,
     place: String,
     profile: Option<Profile>,
+    tied: Vec<(PathBuf, String)>,
 }
 
 impl PrefixRule {
@@ -42,8 +43,26 @@ impl PrefixRule {
         let place = place.into();
         let programs = Allowlist::parse(&programs.join(",")).found_at(place.clone());
         let shape = Shape::new(pattern.clone());
-        let (justification, profile) = (justification.into(), None);
-        Ok(PrefixRule { pattern, programs, shape, decision, justification, place, profile })
+        let (justification, profile, tied) = (justification.into(), None, Vec::new());
+        Ok(PrefixRule { pattern, programs, shape, decision, justification, place, profile, tied })
+    }
+
+    /// The same, for a rule that allows, only for work that names exactly these files of those that commands may write,
+    /// with this SHA-256 each.
+    #[must_use]
+    pub fn tied_to(self, mut tied: Vec<(PathBuf, String)>) -> Self {
+        tied.sort_unstable();
+        PrefixRule { tied, ..self }
+    }
+
+    /// The files that it is tied to.
+    pub fn tied(&self) -> &[(PathBuf, String)] {
+        &self.tied
+    }
+
+    /// Whether work that names these files is what was approved.
+    pub(crate) fn holds_for(&self, files: Option<&NamedFiles>) -> bool {
+        self.tied.is_empty() || files.is_some_and(|files| files.tied() == self.tied)
     }
 
     /// The same, with a sandbox profile that commands it is about are held to; a wider one than theirs changes nothing.
@@ -81,6 +100,11 @@ impl PrefixRule {
         }
         let program = Program { base: base_name(name), file: None };
         Ok(self.shape.fits(&program, &words) == Fit::Yes)
+    }
+
+    /// The programs that it is about, as they are written.
+    pub(super) fn programs(&self) -> &[String] {
+        self.pattern.first().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// A command that the rule allows, for one that allows.

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use super::forms::is_version;
 use super::{Fit, names};
 use crate::SearchPath;
-use crate::script::{Count, Word};
+use crate::facts::{Count, Word};
 
 /// A command as a rule describes it. Each part is a list of alternatives.
 #[derive(Clone, Debug)]
@@ -57,7 +58,8 @@ impl Shape {
 
     /// Whether a command is one of these; `words` begins with its program.
     pub(super) fn fits(&self, program: &Program<'_>, words: &[Word]) -> Fit {
-        let named = self.programs.iter().find(|name| *name == program.base);
+        let is_named = |name: &&String| *name == program.base || is_version(program.base, name);
+        let named = self.programs.iter().find(is_named);
         let is_file = || program.file.as_ref().is_some_and(|file| self.files.contains(file));
         let Some(name) = named.or_else(|| self.programs.first().filter(|_| is_file())) else {
             return Fit::No;
@@ -90,6 +92,10 @@ impl<'a> Seen<'a> {
                 seen.take_option(program, prefix);
                 after_option = !prefix.contains('=');
             } else {
+                // `git push +main` is what `git push --force` is.
+                if program == "git" && prefix.starts_with('+') {
+                    seen.words.push(("force", None));
+                }
                 let hides_option = may_be_option && !ended;
                 seen.operands.push((word, after_option || hides_option));
                 after_option = hides_option;

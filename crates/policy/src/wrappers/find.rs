@@ -1,7 +1,7 @@
 //! `find … -exec command ;`
 
 use super::{Enclosed, filled_in};
-use crate::script::{Count, Word};
+use crate::facts::{Count, Word};
 
 /// Predicates that are followed by one value of their own.
 const VALUED: &[&str] = &[
@@ -12,6 +12,8 @@ const VALUED: &[&str] = &[
     "-cnewer",
     "-context",
     "-ctime",
+    "-D",
+    "-files0-from",
     "-fls",
     "-fprint",
     "-fprint0",
@@ -47,6 +49,63 @@ const VALUED: &[&str] = &[
     "-xtype",
 ];
 
+/// Predicates and options without one. What is in neither list could be followed by a value that looks like an action.
+const BARE: &[&str] = &[
+    "-H",
+    "-L",
+    "-P",
+    "-a",
+    "-and",
+    "-daystart",
+    "-delete",
+    "-depth",
+    "-d",
+    "-empty",
+    "-executable",
+    "-false",
+    "-follow",
+    "-help",
+    "-ignore_readdir_race",
+    "-ls",
+    "-mount",
+    "-nogroup",
+    "-noignore_readdir_race",
+    "-noleaf",
+    "-not",
+    "-nouser",
+    "-nowarn",
+    "-o",
+    "-or",
+    "-print",
+    "-print0",
+    "-prune",
+    "-quit",
+    "-readable",
+    "-true",
+    "-version",
+    "-warn",
+    "-writable",
+    "-x",
+    "-xdev",
+    "--",
+    "--help",
+    "--version",
+];
+
+/// How many values follow a predicate; `None` when it is not known.
+fn values(predicate: &str) -> Option<usize> {
+    let level = predicate.strip_prefix("-O").is_some_and(|level| level.bytes().all(|b| b.is_ascii_digit()));
+    let newer = predicate
+        .strip_prefix("-newer")
+        .is_some_and(|kinds| kinds.len() == 2 && kinds.bytes().all(|kind| b"aBcmt".contains(&kind)));
+    match predicate {
+        "-fprintf" => Some(2),
+        _ if newer || VALUED.contains(&predicate) => Some(1),
+        _ if level || predicate == "-" || BARE.contains(&predicate) => Some(0),
+        _ => None,
+    }
+}
+
 /// The commands that `find` would start.
 pub(super) fn enclosed(args: &[Word]) -> Result<Vec<Enclosed>, String> {
     let mut found = Vec::new();
@@ -70,7 +129,12 @@ pub(super) fn enclosed(args: &[Word]) -> Result<Vec<Enclosed>, String> {
                 found.push(inner);
                 rest = remaining;
             }
-            valued if VALUED.contains(&valued) => rest = value(first, rest)?,
+            predicate if predicate.starts_with('-') => {
+                let count = values(predicate).ok_or_else(|| super::options::not_known("find", first))?;
+                for _ in 0..count {
+                    rest = value(first, rest)?;
+                }
+            }
             _ => {}
         }
     }
@@ -91,7 +155,10 @@ fn value<'a>(predicate: &Word, rest: &'a [Word]) -> Result<&'a [Word], String> {
 fn action<'a>(name: &str, rest: &'a [Word]) -> Result<(Enclosed, &'a [Word]), String> {
     let ends = |at: usize| match rest.get(at).and_then(Word::text) {
         Some(";") => true,
-        Some("+") => at > 0 && rest.get(at - 1).and_then(Word::text) == Some("{}"),
+        // `-ok` and `-okdir` end at `;` alone.
+        Some("+") if name.starts_with("-exec") => {
+            at > 0 && rest.get(at - 1).and_then(Word::text) == Some("{}")
+        }
         _ => false,
     };
     let Some(end) = (0..rest.len()).find(|at| ends(*at)) else {

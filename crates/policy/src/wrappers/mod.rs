@@ -2,16 +2,24 @@
 
 mod carriers;
 mod find;
+mod lines;
 mod options;
 mod shells;
+mod strangers;
 mod table;
+mod unread;
+mod words;
 
-use crate::script::{Value, Word};
-pub(crate) use carriers::starts_its_words;
+use crate::facts::{Value, Word};
+use crate::variables::is_tame_locale;
+pub(crate) use carriers::{is_before_line, is_starter, starts_its_words};
+pub(crate) use lines::{Certain, Started, started};
 use options::Options;
 pub(crate) use shells::handed;
+pub(crate) use strangers::starts;
 use table::{Inner, Wrapper};
 pub(crate) use table::{is_interpreter, starts_others};
+pub(crate) use words::{Kind, begins, is_runner, is_text, kind, may_begin, reads_code};
 
 /// A command inside another one's arguments.
 #[derive(Debug)]
@@ -43,14 +51,20 @@ pub(crate) fn enclosed(name: &str, args: &[Word]) -> Result<Vec<Enclosed>, Strin
     }
     let Some(wrapper) = table::wrapper(name) else { return Ok(Vec::new()) };
     let read = options::read(wrapper, args)?;
+    if wrapper.needs_command && read.rest.is_empty() {
+        return Err(format!("\"{name}\" without a command starts a shell that reads its input; give it one"));
+    }
     match wrapper.inner {
         Inner::Refused(why) => Err(format!("\"{name}\" {why}")),
         Inner::AfterFile => Ok(command(read.rest.get(1..).unwrap_or_default(), wrapper)),
         Inner::AfterNumber => after_number(wrapper, read.rest),
-        Inner::Variables => Ok(with_variables(&read, wrapper)),
+        Inner::Variables => with_variables(&read, wrapper),
         Inner::Xargs => Ok(vec![fed(&read)]),
         Inner::Line => line(name, read.rest),
-        Inner::LineOption => line(name, read.line.as_slice()),
+        Inner::LineOption => {
+            options::one_operand(wrapper, &read)?;
+            line(name, read.line.as_slice())
+        }
         Inner::Lookup if read.seen.contains(&'v') || read.seen.contains(&'V') => Ok(Vec::new()),
         Inner::Command | Inner::Lookup | Inner::Shell => Ok(command(read.rest, wrapper)),
     }
@@ -80,8 +94,16 @@ fn after_number(wrapper: &Wrapper, words: &[Word]) -> Result<Vec<Enclosed>, Stri
 }
 
 /// `env A=1 B=2 command`.
-fn with_variables(read: &Options<'_>, wrapper: &Wrapper) -> Vec<Enclosed> {
+fn with_variables(read: &Options<'_>, wrapper: &Wrapper) -> Result<Vec<Enclosed>, String> {
     let named = |word: &Word| word.prefix().split_once('=').map(|(name, _)| name.to_owned());
+    for word in read.rest.iter().take_while(|word| named(word).is_some()) {
+        let (name, value) = word.prefix().split_once('=').unwrap_or_default();
+        if !is_tame_locale(name, Some(value).filter(|_| word.text().is_some())) {
+            return Err(format!(
+                "the variable \"{name}\" may only be C, POSIX or a locale in UTF-8; write that out"
+            ));
+        }
+    }
     let mut variables = read.unset.clone();
     variables.extend(read.rest.iter().map_while(named));
     let assignments = read.rest.iter().map_while(named).count();
@@ -90,10 +112,10 @@ fn with_variables(read: &Options<'_>, wrapper: &Wrapper) -> Vec<Enclosed> {
     let split = read.rest.iter().take(assignments).position(Word::is_many);
     let words = split.and_then(|at| read.rest.get(at..)).unwrap_or(words);
     if words.is_empty() && variables.is_empty() {
-        return command(words, wrapper);
+        return Ok(command(words, wrapper));
     }
     let moved = read.seen.contains(&'C') || read.seen.contains(&'D');
-    vec![Enclosed { variables, moved, ..Enclosed::new(words.to_vec()) }]
+    Ok(vec![Enclosed { variables, moved, ..Enclosed::new(words.to_vec()) }])
 }
 
 /// `xargs command`: what is read from the input is appended, or takes the place of a marker.
@@ -123,8 +145,9 @@ fn filled_in(word: &mut Word, marker: &str) {
 /// A command line that goes to a shell: read only where no shell would find anything to do in it.
 fn line(name: &str, words: &[Word]) -> Result<Vec<Enclosed>, String> {
     let texts: Option<Vec<&str>> = words.iter().map(Word::text).collect();
-    let split =
-        texts.filter(|texts| !texts.is_empty()).and_then(|texts| crate::words::split_plain(&texts.join(" ")));
+    let split = texts
+        .filter(|texts| !texts.is_empty())
+        .and_then(|texts| runward_script::split_plain(&texts.join(" ")));
     match split {
         Some(words) if !words.is_empty() => {
             Ok(vec![Enclosed::new(words.into_iter().map(Word::known).collect())])
@@ -138,14 +161,32 @@ pub(crate) fn is_wrapper(name: &str) -> bool {
     name == "find" || is_loader(name) || table::wrapper(name).is_some()
 }
 
+/// Whether it is known how this program takes its words.
+pub(crate) fn is_known(name: &str) -> bool {
+    starts_its_words(name) || is_known_otherwise(name)
+}
+
+/// The same where it is known by something else than the words that it starts.
+fn is_known_otherwise(name: &str) -> bool {
+    is_wrapper(name) || lines::is_tool(name) || shells::is_known(name)
+}
+
+/// Whether this is the dynamic loader, which starts the program that it is given.
 fn is_loader(name: &str) -> bool {
-    name == "ld.so" || name.starts_with("ld-linux") || name.starts_with("ld-musl")
+    let old = name.starts_with("ld-") && name.contains(".so");
+    old || ["ld.so", "ld64.so", "ld-linux", "ld-musl"].iter().any(|begin| name.starts_with(begin))
 }
 
 fn loaded(name: &str, args: &[Word]) -> Result<Vec<Enclosed>, String> {
     match args.first() {
         None => Ok(Vec::new()),
-        Some(first) if first.prefix().starts_with('-') => Err(options::not_known(name, first)),
+        Some(first) if first.prefix().is_empty() || first.prefix().starts_with('-') => {
+            Err(options::not_known(name, first))
+        }
+        // Without a slash it looks where libraries are, not on the path.
+        Some(first) if !first.text().is_some_and(|text| text.contains('/')) => {
+            Err(format!("\"{}\" is looked up among libraries by \"{name}\"; give its path", first.raw))
+        }
         Some(_) => Ok(vec![Enclosed::new(args.to_vec())]),
     }
 }

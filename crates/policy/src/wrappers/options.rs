@@ -1,7 +1,7 @@
 //! Options that come before the command of a wrapper.
 
-use super::table::Wrapper;
-use crate::script::Word;
+use super::table::{Inner, Wrapper};
+use crate::facts::Word;
 
 /// What stood before the command.
 #[derive(Default)]
@@ -40,6 +40,8 @@ pub(super) fn read<'a>(wrapper: &Wrapper, args: &'a [Word]) -> Result<Options<'a
         let Some(text) = first.text().filter(|text| text.starts_with('-')) else { return Ok(options) };
         options.rest = after;
         match text {
+            // What follows it goes to a shell or is a command, depending on the program's version.
+            "--" if matches!(wrapper.inner, Inner::LineOption) => return Err(not_known(wrapper.name, first)),
             "--" => return Ok(options),
             "-" if wrapper.flags.contains('-') => {}
             _ if wrapper.numbers
@@ -66,10 +68,7 @@ fn long_option(wrapper: &Wrapper, word: &Word, long: &str, options: &mut Options
         return Err(not_known(wrapper.name, word));
     };
     match value {
-        Some(value) => {
-            take_value(*letter, &Word::known(value), options);
-            Ok(())
-        }
+        Some(value) => take_value(wrapper, *letter, &Word::known(value), options),
         // Some take a value only where it is attached, and the next word would be the command.
         None if *letter == MARKER => Err(not_known(wrapper.name, word)),
         None => next_value(wrapper, word, *letter, options),
@@ -87,14 +86,12 @@ fn short_options(
         if wrapper.flags.contains(letter) && letter != '-' {
             options.seen.push(letter);
         } else if wrapper.optional.contains(letter) {
-            take_value(letter, &Word::known(attached), options);
-            return Ok(());
+            return take_value(wrapper, letter, &Word::known(attached), options);
         } else if wrapper.valued.contains(letter) {
             if attached.is_empty() {
                 return next_value(wrapper, word, letter, options);
             }
-            take_value(letter, &Word::known(attached), options);
-            return Ok(());
+            return take_value(wrapper, letter, &Word::known(attached), options);
         } else {
             return Err(not_known(wrapper.name, word));
         }
@@ -105,23 +102,53 @@ fn short_options(
 fn next_value(wrapper: &Wrapper, word: &Word, letter: char, options: &mut Options<'_>) -> Result<(), String> {
     match options.rest.split_first() {
         Some((value, after)) if !value.is_many() => {
-            take_value(letter, value, options);
             options.rest = after;
-            Ok(())
+            take_value(wrapper, letter, value, options)
         }
         _ => Err(not_known(wrapper.name, word)),
     }
 }
 
-fn take_value(letter: char, value: &Word, options: &mut Options<'_>) {
+fn take_value(
+    wrapper: &Wrapper,
+    letter: char,
+    value: &Word,
+    options: &mut Options<'_>,
+) -> Result<(), String> {
+    let again = options.seen.contains(&letter);
     options.seen.push(letter);
-    match letter {
-        MARKER | 'i' => {
-            let given = value.text().filter(|text| !text.is_empty()).unwrap_or("{}");
-            options.marker = Some(given.to_owned());
+    match (&wrapper.inner, letter) {
+        (Inner::Xargs, MARKER | 'i') => {
+            let bare = letter == 'i' && value.text() == Some("");
+            let given = if bare { Some("{}") } else { value.text().filter(|text| !text.is_empty()) };
+            options.marker = Some(given.ok_or_else(|| not_known(wrapper.name, value))?.to_owned());
         }
-        'u' => options.unset.push(value.shown()),
-        'c' => options.line = vec![value.clone()],
+        (Inner::Variables, 'u') if wrapper.name == "env" => {
+            let name = value.text().ok_or_else(|| not_known(wrapper.name, value))?;
+            options.unset.push(name.to_owned());
+        }
+        // The last one would count, wherever it stands.
+        (Inner::LineOption, 'c') if again => {
+            return Err(format!("\"{}\" is given more than one command; give it one", wrapper.name));
+        }
+        (Inner::LineOption, 'c') => options.line = vec![value.clone()],
         _ => {}
+    }
+    Ok(())
+}
+
+/// Refuses what stands behind the options of a program that looks for more of them everywhere, or hands on what it does
+/// not know itself: at most one plain operand may follow.
+pub(super) fn one_operand(wrapper: &Wrapper, options: &Options<'_>) -> Result<(), String> {
+    let plain = |word: &Word| !word.prefix().is_empty() && !word.prefix().starts_with('-') && !word.is_many();
+    match options.rest {
+        [] => Ok(()),
+        [only] if plain(only) => Ok(()),
+        [first, ..] if !plain(first) => Err(not_known(wrapper.name, first)),
+        [_, second, ..] => Err(format!(
+            "\"{}\" comes after the operand of \"{}\", where it may be an option or go to a shell; put options first",
+            second.raw, wrapper.name
+        )),
+        [only] => Err(not_known(wrapper.name, only)),
     }
 }

@@ -1,6 +1,6 @@
 //! Text that a program hands to a shell.
 
-use crate::script::{Fact, Word, facts_of};
+use crate::facts::{Fact, Word, facts_of};
 
 /// Shells whose language the reader knows.
 const BASH: &[&str] = &["bash", "rbash"];
@@ -11,7 +11,27 @@ const OTHERS: &[&str] =
     &["zsh", "fish", "csh", "tcsh", "ksh", "ksh93", "mksh", "lksh", "yash", "pwsh", "elvish", "nu", "xonsh"];
 
 /// Programs that have something else start a command, now or later.
-const ELSEWHERE: &[&str] = &["at", "batch", "crontab", "systemd-run"];
+const ELSEWHERE: &[&str] = &[
+    "abduco",
+    "at",
+    "batch",
+    "busctl",
+    "byobu",
+    "crontab",
+    "dbus-send",
+    "dtach",
+    "emacsclient",
+    "gdbus",
+    "incrontab",
+    "qdbus",
+    "screen",
+    "systemd-run",
+    "tmux",
+    "zellij",
+];
+
+/// Programs that start a shell, which reads its input.
+const START_SHELLS: &[&str] = &["login", "newgrp", "sulogin"];
 
 /// What bash reads in another way than plain shells do. It counts wherever it stands, quoted or not.
 const ONLY_BASH: &[&str] = &[
@@ -34,6 +54,9 @@ pub(crate) fn handed(name: &str, args: &[Word]) -> Result<Option<Vec<Fact>>, Str
     if ELSEWHERE.contains(&name) {
         return Err(format!("what \"{name}\" has started elsewhere is not read"));
     }
+    if START_SHELLS.contains(&name) {
+        return Err(format!("\"{name}\" starts a shell, which runs what it reads from its input"));
+    }
     if !BASH.contains(&name) && !PLAIN.contains(&name) {
         return Ok(None);
     }
@@ -47,6 +70,12 @@ pub(crate) fn handed(name: &str, args: &[Word]) -> Result<Option<Vec<Fact>>, Str
     }
     let facts = facts_of(script);
     facts.map(Some).map_err(|why| format!("the script for \"{name}\" cannot be judged: {why}"))
+}
+
+/// Whether something is known here of what this program is given.
+pub(super) fn is_known(name: &str) -> bool {
+    let lists = [BASH, PLAIN, OTHERS, ELSEWHERE, START_SHELLS];
+    name == "git" || lists.iter().any(|list| list.contains(&name))
 }
 
 /// The text after `-c`, if there is one. A file of that name is a program like any other.
@@ -99,8 +128,31 @@ fn option_name(rest: &[Word]) -> Option<&[Word]> {
     Some(after)
 }
 
+/// Refuses the same settings behind `git clone`, where they stand among its own options, and repositories that are commands.
+fn clones_with(args: &[Word]) -> Result<(), String> {
+    if !args.iter().any(|word| word.text() == Some("clone")) {
+        return Ok(());
+    }
+    let untame = |set: &str| !TAME.iter().any(|tame| set.to_lowercase().starts_with(tame));
+    for (at, word) in args.iter().enumerate() {
+        let next = || args.get(at + 1).map(Word::prefix).unwrap_or_default();
+        let set = match word.prefix() {
+            "-c" | "--config" => next(),
+            given => match given.strip_prefix("--config=") {
+                Some(set) => set,
+                None => continue,
+            },
+        };
+        if untame(set) {
+            return Err(format!("the setting \"{set}\" may make git run other commands"));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses settings by which git runs other commands.
 fn configures(args: &[Word]) -> Result<(), String> {
+    clones_with(args)?;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let prefix = arg.prefix();

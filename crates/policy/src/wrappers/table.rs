@@ -15,7 +15,7 @@ pub(super) enum Inner {
     Xargs,
     /// As a line for a shell, made of all its operands.
     Line,
-    /// As a line for a shell, in its option `-c`.
+    /// As a line for a shell, in its option `-c`. Its other options may stand anywhere, and the last `-c` counts.
     LineOption,
     /// As its first operand, a command of bash's own included; only looked up with `-v` and `-V`.
     Lookup,
@@ -40,6 +40,8 @@ pub(super) struct Wrapper {
     /// Long options with a value, and the short option that they are.
     pub(super) long_valued: &'static [(&'static str, char)],
     pub(super) inner: Inner,
+    /// Whether it starts a shell where it is given no command.
+    pub(super) needs_command: bool,
 }
 
 impl Wrapper {
@@ -58,6 +60,7 @@ const PLAIN: Wrapper = Wrapper {
     long_flags: &["help", "version"],
     long_valued: &[],
     inner: Inner::Command,
+    needs_command: false,
 };
 
 const HANDS_TO_A_SHELL: &str = "hands its arguments to a shell and is not followed";
@@ -181,6 +184,7 @@ const WRAPPERS: &[Wrapper] = &[
             "map-root-user",
             "map-current-user",
         ],
+        needs_command: true,
         ..PLAIN
     },
     Wrapper {
@@ -214,8 +218,12 @@ const INTERPRETERS: &[&str] = &[
 
 /// Whether an operator who lists this program lists everything that it is given; versions in the name included.
 pub(crate) fn is_interpreter(name: &str) -> bool {
-    let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&name) || INTERPRETERS.contains(&family)
+    INTERPRETERS.contains(&name) || INTERPRETERS.contains(&family(name))
+}
+
+/// The name of a program without the version in it.
+pub(super) fn family(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
 /// Programs that start others when their arguments, or files that they read, say so.
@@ -223,16 +231,25 @@ const STARTERS: &[&str] = &[
     "ant",
     "apt",
     "apt-get",
+    "at",
+    "aws",
+    "batch",
     "bundle",
     "cargo",
     "cmake",
     "composer",
+    "crontab",
     "docker",
+    "dpkg",
+    "ghc",
     "git",
     "go",
+    "gpg",
     "gradle",
+    "groff",
     "hg",
     "kubectl",
+    "ld",
     "less",
     "man",
     "meson",
@@ -240,6 +257,7 @@ const STARTERS: &[&str] = &[
     "mvn",
     "ninja",
     "npm",
+    "openssl",
     "pip",
     "pnpm",
     "podman",
@@ -248,12 +266,18 @@ const STARTERS: &[&str] = &[
     "rake",
     "rg",
     "rsync",
+    "rustdoc",
     "scp",
+    "screen",
     "sftp",
     "sort",
+    "ssh-keygen",
     "svn",
     "systemctl",
+    "systemd-run",
     "tar",
+    "terraform",
+    "tmux",
     "tox",
     "uv",
     "yarn",
@@ -262,6 +286,7 @@ const STARTERS: &[&str] = &[
 
 /// Whether an operator who lists this program should know that it starts others by its own means.
 pub(crate) fn starts_others(name: &str) -> bool {
-    let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    STARTERS.contains(&name) || STARTERS.contains(&family)
+    let listed =
+        |name: &str| STARTERS.contains(&name) || super::starts_its_words(name) || super::lines::is_tool(name);
+    listed(name) || listed(family(name))
 }

@@ -264,3 +264,140 @@ fn an_entry_that_is_no_plain_command_is_refused() {
         assert!(Blocked::parse(entry, "x").unwrap_err().contains("no plain command"), "{entry}");
     }
 }
+
+#[test]
+fn a_blocked_command_is_seen_behind_programs_that_nobody_knows() {
+    let policy = blocking("*", &["touch"]);
+    let blocked = [
+        "logsave f touch M",
+        "logsave -a - touch M",
+        "nobody-knows-this --with options touch M",
+        "nobody-knows-this -c 'touch M'",
+        "nobody-knows-this --run='touch M'",
+        "nobody-knows-this --run=\"'touch M'\"",
+        "nobody-knows-this 'exec(touch M)'",
+        "nobody-knows-this 'system \"touch M\"'",
+        "nobody-knows-this 'a=b:c,d!touch M'",
+        "nobody-knows-this env nice touch M",
+        "pipesz -n touch M",
+        "coresched exec -- touch M",
+        "systemd-notify --exec READY=1 ';' touch M",
+        "fzf --bind 'start:become(touch M)'",
+        "rustc -Clinker=touch x.rs",
+        "cargo --config \"target.x.runner='touch M'\" run",
+        "git clone 'ext::touch M' b",
+        "git clone --config core.sshCommand='touch M' ssh://a/b",
+        "gpg --agent-program /usr/bin/touch -k",
+        "perl -e 'system(\"touch M\")'",
+    ];
+    assert_eq!(wrongly_judged(&policy, &blocked, Decision::Deny), Vec::<&str>::new());
+    let many = format!("nobody-knows-this {}touch M", "x ".repeat(400));
+    assert_eq!(judge(&policy, &many).decision, Decision::Deny);
+    let places = format!("nobody-knows-this '{}touch M'", "a=".repeat(40));
+    assert_eq!(judge(&policy, &places).decision, Decision::Deny);
+    let fine = [
+        "echo touch M",
+        "grep -r touch src",
+        "ls touch",
+        "nobody-knows-this build --release -- --keep",
+        "./configure --prefix=/usr CC=gcc",
+        "cargo build --release",
+        "git commit -m 'touch the docs'",
+        "git clone https://example.com/a.git b",
+        "git clone -c user.name=x https://example.com/a.git",
+        "rsync -a a/ b/",
+        "pytest tests/test_a.py -k 'not slow'",
+        "nobody-knows-this 'it is (not) a script'",
+    ];
+    let wrong = fine
+        .iter()
+        .filter(|line| !line.starts_with("./") && judge(&policy, line).decision != Decision::Allow);
+    assert_eq!(wrong.map(|line| (line, judge(&policy, line).reason)).collect::<Vec<_>>(), Vec::new());
+}
+
+#[test]
+fn awk_and_sed_start_nothing_where_something_is_blocked() {
+    let policy = blocking("*", &["touch"]);
+    let blocked = [
+        "awk 'BEGIN{system(\"to\" \"uch M\")}'",
+        "awk 'BEGIN{print \"x\" | \"sh\"}'",
+        "gawk -v x=1 'BEGIN{\"id\"|getline}'",
+        "awk \"$code\" f",
+        "sed '1e id' f",
+        "sed -e 's/x/id/e' f",
+        "sed -n \"$code\" f",
+        "env awk 'BEGIN{system(\"id\")}'",
+    ];
+    assert_eq!(wrongly_judged(&policy, &blocked, Decision::Deny), Vec::<&str>::new());
+    let fine = [
+        "awk '/a|b/{print $1}' f",
+        "awk -F: '{print $1 \"|\" $2}' \"$file\"",
+        "sed -n '1,5p' \"$file\"",
+        "sed 's/touch/x/g' f",
+    ];
+    assert_eq!(wrongly_judged(&policy, &fine, Decision::Allow), Vec::<&str>::new());
+    let free = crate::policy("*");
+    assert_eq!(judge(&free, "awk 'BEGIN{system(\"id\")}'").decision, Decision::Allow);
+}
+
+#[test]
+fn a_push_that_forces_by_its_refspec_is_forced() {
+    let policy = blocking("*", &["git push --force"]);
+    let blocked = ["git push origin +main", "git push origin '+main:main'", "git push origin \"+$branch\""];
+    assert_eq!(wrongly_judged(&policy, &blocked, Decision::Deny), Vec::<&str>::new());
+    assert_eq!(
+        wrongly_judged(&policy, &["git push origin main", "git fetch origin +a:b"], Decision::Allow),
+        Vec::<&str>::new()
+    );
+}
+
+/// Lines that people write every day. None of them runs what is blocked.
+const HONEST: &str = include_str!("honest.txt");
+
+#[test]
+fn ordinary_lines_are_none_of_those_that_are_blocked() {
+    let policy = blocking("*", &["rm -rf", "format", "dd", "curl"]);
+    let wrong: Vec<String> = HONEST
+        .lines()
+        .map(|line| (line, judge(&policy, line)))
+        .filter(|(_, verdict)| verdict.decision != Decision::Allow)
+        .map(|(line, verdict)| format!("{line}\n    {}", verdict.reason))
+        .collect();
+    assert!(HONEST.lines().count() >= 60);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn code_that_is_not_read_is_refused_where_something_is_blocked() {
+    let policy = blocking("*", &["touch"]);
+    let blocked = [
+        "psql -c 'copy x to program $$touch$$'",
+        "psql -c \"copy x from program 'to''uch M'\"",
+        "ssh -o 'Match exec \"touch M\"' host",
+        "awk -f code.awk f",
+        "sed -nf code.sed f",
+        "gdb -batch -x code",
+        "git init --template=t x",
+        "git clone --template t https://example.com/a.git",
+        "tclsh <<< 'exec touch M'",
+        "ed <<< '!touch M'",
+        "jshell <<< 'Runtime.getRuntime().exec(\"touch M\")'",
+        "python3 - <<E\nimport os; os.system('touch M')\nE",
+        "env python3 <<E\nimport os; os.system('touch M')\nE",
+        "ssh host <<E\ntouch M\nE",
+    ];
+    assert_eq!(wrongly_judged(&policy, &blocked, Decision::Deny), Vec::<&str>::new());
+    let fine = [
+        "python3 - <<E\nprint(1)\nE",
+        "python3 x.py <<< 'touch M'",
+        "cat <<< 'touch M'",
+        "git commit -F - <<E\ntouch the docs\nE",
+        "psql -c 'select 1'",
+        "ssh -o User=me host ls",
+        "git init x",
+    ];
+    assert_eq!(wrongly_judged(&policy, &fine, Decision::Allow), Vec::<&str>::new());
+    for line in blocked {
+        assert_eq!(judge(&crate::policy("*"), line).decision, Decision::Allow, "{line}");
+    }
+}

@@ -5,7 +5,7 @@ use runward_model::Decision;
 use crate::judge;
 
 const LIST: &str = "ls,cat,echo,env,find,xargs";
-const WIDE: &str = "jobs,stdbuf,ls,cat,echo,env,find,xargs,grep,wc,head,sort,git,cd,true,test,[,printf,read,export,set,exit,time,timeout,nice,command,sleep,tee,declare,shopt,:,unset,nohup,exec";
+const WIDE: &str = "jobs,stdbuf,ls,cat,echo,env,find,xargs,grep,wc,head,sort,git,cd,true,test,[,printf,read,export,set,exit,time,timeout,nice,command,sleep,tee,declare,shopt,:,unset,nohup,exec,local,return,wait";
 
 /// One case a line; `␤` stands for a newline, lines that start with `## ` are headings.
 fn cases(text: &str) -> impl Iterator<Item = String> {

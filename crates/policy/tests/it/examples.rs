@@ -32,7 +32,10 @@ fn decided(policy: &Policy, case: &str) -> (Decision, String) {
         .collect();
     let reading = read(&Work::Line(line.into())).unwrap();
     let held = match &reading {
-        Reading::Plain(argv) => Held::open(&policy.path().find(&argv.file).unwrap_or_default()).ok(),
+        Reading::Plain(argv) => {
+            let file = policy.path().find(&argv.file).unwrap_or_default();
+            Held::open(&file).and_then(Held::hashed).ok()
+        }
         Reading::Script(_) => None,
     };
     let asker = Asker { env: &env, held: held.as_ref(), ..Asker::default() };
@@ -60,7 +63,7 @@ fn every_example_decides_its_cases_as_it_says() {
 fn a_pinned_program_runs_only_as_it_was_reviewed_and_only_by_itself() {
     let example = examples().into_iter().find(|path| path.ends_with("pinned-hash")).unwrap();
     let text = fs::read_to_string(example.join("main.rego")).unwrap();
-    let held = Held::open(Path::new("/usr/bin/true")).unwrap();
+    let held = Held::open(Path::new("/usr/bin/true")).and_then(Held::hashed).unwrap();
     let place = fs::canonicalize("/usr/bin").unwrap().join("true");
     let text = text.replace("/usr/local/bin/deploy\":", &format!("{}\":", place.display()));
     let directory = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ mod places;
 mod reasons;
 mod rego;
 mod scripts;
+mod wrappers;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,127 +1,172 @@
-//! Bash itself as the judge of the judge: whatever the policy allows is run, and may never start the canary.
+//! Bash itself as the judge of the judge: whatever the policy allows is written and run, and nothing may be executed that
+//! was not in the verdict, or that the same policy denies once its words are known.
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod policies;
+mod sources;
+mod surroundings;
 
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
-use runward_model::{Decision, Work};
-use runward_policy::{Allowlist, Policy, SearchPath, read};
-use tempfile::TempDir;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
 
-use crate::scripts::{damaged, soup, well_formed};
+use runward_model::{Argv, Decision, Verdict, Work};
+use runward_policy::{Policy, Reading, read};
+use runward_script::Dialect;
+use runward_testkit::{Cage, Dice, Executed, Recorded, executed, skipped};
 
-const LIST: &str = "ls,cat,echo,env,find,xargs,true,test,[,printf,read,export,set,cd,time,timeout,nice,command,declare,:,unset,exec,shopt,nohup,head,wc,sort,grep";
+use policies::{DECOYS, policies};
+use sources::Source;
+use surroundings::Surroundings;
 
-/// How many allowed scripts are run in each test; each takes a few milliseconds. `ORACLE_RUNS` asks for more.
+/// How many allowed scripts are run; each takes a few milliseconds. `ORACLE_RUNS=1000000` asks for a million.
 fn wanted_runs() -> usize {
-    std::env::var("ORACLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(150)
+    std::env::var("ORACLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(20_000)
 }
 
-/// The user who owns nothing, on every Linux.
-const NOBODY: u32 = 65534;
-
-/// A `PATH` of harmless programs and one canary that leaves a mark.
-struct Cage {
-    root: TempDir,
-    policy: Policy,
+/// Where one thread makes, judges and runs scripts.
+struct Court<'a> {
+    cage: Cage,
+    work: PathBuf,
+    surroundings: &'a Surroundings,
+    policies: Vec<(&'static str, Policy)>,
+    /// How many scripts each policy allowed.
+    allowed: BTreeMap<&'static str, usize>,
 }
 
-impl Cage {
-    fn new() -> Self {
-        let root = TempDir::new().unwrap();
-        let bin = root.path().join("bin");
-        fs::create_dir(&bin).unwrap();
-        fs::create_dir(root.path().join("work")).unwrap();
-        for name in
-            ["ls", "cat", "env", "find", "xargs", "timeout", "nice", "nohup", "head", "wc", "sort", "grep"]
-        {
-            symlink(format!("/usr/bin/{name}"), bin.join(name)).unwrap();
+impl<'a> Court<'a> {
+    fn new(surroundings: &'a Surroundings) -> Self {
+        let cage = Cage::with(&DECOYS);
+        let work = cage.work("work");
+        let policies = policies(&cage.bin());
+        Court { cage, work, surroundings, policies, allowed: BTreeMap::new() }
+    }
+
+    /// Runs a script that some policy allows and holds each of those to what it said; whether it was run.
+    fn try_out(&mut self, text: &str, dice: &mut Dice) -> bool {
+        let Ok(Reading::Script(script)) = read(&Work::Line(text.to_owned())) else { return false };
+        let Some(Ok(written)) = script.written(Dialect::Bash) else { return false };
+        let reading = Reading::Script(script);
+        // Judging takes as long as running; half of them are asked.
+        let from = dice.below(self.policies.len());
+        let verdicts: Vec<_> = self
+            .policies
+            .iter()
+            .cycle()
+            .skip(from)
+            .take(self.policies.len() / 2)
+            .map(|(name, policy)| (*name, policy, policy.judge(&reading, &self.work)))
+            .filter(|(.., verdict)| verdict.decision == Decision::Allow)
+            .collect();
+        if verdicts.is_empty() {
+            return false;
         }
-        let canary = bin.join("canary");
-        fs::write(&canary, format!("#!/bin/sh\n: > {}\n", root.path().join("mark").display())).unwrap();
-        fs::set_permissions(&canary, fs::Permissions::from_mode(0o755)).unwrap();
-        // Whoever the scripts run as, see `canary_runs`, can work here.
-        for open in [root.path().to_owned(), root.path().join("work")] {
-            fs::set_permissions(open, fs::Permissions::from_mode(0o777)).unwrap();
-        }
-        let policy = Policy::new(Allowlist::parse(LIST), SearchPath::new(bin.as_os_str()));
-        Cage { root, policy }
-    }
-
-    fn work(&self) -> &Path {
-        self.root.path()
-    }
-
-    fn allows(&self, script: &str) -> bool {
-        let Ok(reading) = read(&Work::Line(script.to_owned())) else { return false };
-        self.policy.judge(&reading, &self.work().join("work")).decision == Decision::Allow
-    }
-
-    /// Runs a script and says whether the canary was started.
-    #[expect(clippy::disallowed_methods, reason = "the real bash is what the judge is held against")]
-    fn canary_runs(&self, script: &str) -> bool {
-        let mark = self.work().join("mark");
-        let mut bash = Command::new("/usr/bin/timeout");
-        // A script may write wherever its redirections say. Root's would, anywhere; so root's run as nobody.
-        if fs::metadata(self.work()).unwrap().uid() == 0 {
-            bash.uid(NOBODY).gid(NOBODY);
-        }
-        bash.args(["-s", "KILL", "5", "/bin/bash", "--norc", "--noprofile", "-c", script])
-            .env_clear()
-            .env("PATH", self.work().join("bin"))
-            .current_dir(self.work().join("work"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .unwrap();
-        let ran = mark.exists();
-        let _ = fs::remove_file(&mark);
-        ran
-    }
-
-    /// Runs allowed scripts of a kind until enough were run or no more are found.
-    fn hold_against_bash(&self, scripts: &impl Strategy<Value = String>) -> usize {
-        let mut runner = TestRunner::new(ProptestConfig::default());
-        let mut runs = 0;
-        for _ in 0..wanted_runs() * 200 {
-            let script = scripts.new_tree(&mut runner).unwrap().current();
-            if !script.contains("canary") || !self.allows(&script) {
-                continue;
-            }
-            assert!(!self.canary_runs(&script), "allowed, and it started the canary:\n{script}");
-            runs += 1;
-            if runs == wanted_runs() {
-                break;
+        let (recorded, variables) = self.run(&written, dice).unwrap();
+        for (name, policy, verdict) in &verdicts {
+            *self.allowed.entry(name).or_default() += 1;
+            for one in &recorded.executed {
+                let wrong = objection(policy, verdict, one, &self.work);
+                assert_eq!(
+                    wrong, None,
+                    "{name}: {one:?}\n{text}\n--- written:\n{written}\n--- {variables:?}"
+                );
             }
         }
-        runs
+        true
+    }
+
+    /// What a text executes beside the shell that reads it; `None` where that cannot be recorded.
+    fn run(&self, written: &str, dice: &mut Dice) -> Option<(Recorded, Vec<(String, String)>)> {
+        let variables = self.surroundings.variables(dice, written);
+        let mut recorded = executed(&["/bin/bash", "--norc", "--noprofile", "-c", written], |command| {
+            self.cage.confine(command, &self.work);
+            command
+                .envs(variables.clone())
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null());
+        })?;
+        let bash = recorded.executed.drain(..1.min(recorded.executed.len())).next();
+        assert!(bash.is_none_or(|bash| bash.program.ends_with("bash")));
+        Some((recorded, variables))
     }
 }
 
-#[test]
-fn the_cage_notices_a_canary() {
-    let cage = Cage::new();
-    assert!(cage.canary_runs("ls | canary"));
-    assert!(!cage.canary_runs("ls | cat"));
+/// What speaks against what was executed: it is not in the verdict, or the policy denies those very words.
+fn objection(policy: &Policy, verdict: &Verdict, one: &Executed, work: &Path) -> Option<String> {
+    let judged: BTreeSet<PathBuf> =
+        verdict.commands.iter().filter_map(|judged| judged.program.as_ref()?.canonicalize().ok()).collect();
+    if !judged.contains(&one.program) {
+        return Some(format!("not in the verdict, which has {judged:?}"));
+    }
+    let file = one.program.file_name()?.to_str()?;
+    // The shell behind `sh` has another name.
+    let file = if file == "dash" { "sh" } else { file }.to_owned();
+    let argv = Argv { file, args: one.argv.get(1..).unwrap_or_default().to_vec() };
+    let again = policy.judge(&Reading::Plain(argv), work);
+    // Only what is said of the program itself: its words are more suspicious once they are known, even where they are data.
+    let first = again.commands.into_iter().next()?;
+    (first.decision != Decision::Allow).then_some(first.reason)
 }
 
 #[test]
-fn allowed_soups_of_tokens_never_start_the_canary() {
-    assert!(Cage::new().hold_against_bash(&soup()) > 0);
+fn the_recorder_sees_every_program_that_a_script_starts() {
+    let surroundings = Surroundings::new();
+    let court = Court::new(&surroundings);
+    let names = |text: &str| {
+        let (recorded, _) = court.run(text, &mut Dice::new(0))?;
+        assert!(recorded.ended);
+        let name = |one: Executed| one.program.file_name().unwrap().to_str().unwrap().to_owned();
+        Some(recorded.executed.into_iter().map(name).collect::<BTreeSet<_>>())
+    };
+    let Some(direct) = names("canary") else { return skipped("processes cannot be traced here") };
+    assert_eq!(direct, BTreeSet::from(["canary".to_owned()]));
+    for (text, wanted) in [
+        ("ls | canary", &["ls", "canary"][..]),
+        ("echo $(canary)", &["canary"]),
+        ("env nice canary", &["env", "nice", "canary"]),
+        ("exec canary", &["canary"]),
+        ("canary &", &["canary"]),
+        ("(sh -c 'bash -c \"canary; :\"; :') > >(cat)", &["bash", "canary", "cat", "dash"]),
+        ("exec -a ls canary", &["canary"]),
+        ("find . -maxdepth 0 -exec canary {} +", &["canary", "find"]),
+        ("nosuchprogram; echo x; :", &[]),
+    ] {
+        let wanted: BTreeSet<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+        let found = names(text).unwrap();
+        assert_eq!(found, wanted.iter().cloned().collect(), "{text}");
+    }
+    let (late, _) = court.run("while :; do :; done", &mut Dice::new(0)).unwrap();
+    assert!(!late.ended);
 }
 
 #[test]
-fn allowed_scripts_never_start_the_canary() {
-    assert!(Cage::new().hold_against_bash(&well_formed()) > 0);
-}
-
-#[test]
-fn allowed_lines_of_a_damaged_corpus_never_start_the_canary() {
-    assert!(Cage::new().hold_against_bash(&damaged()) > 0);
+fn whatever_is_allowed_executes_nothing_that_was_not_judged() {
+    let surroundings = Surroundings::new();
+    if Court::new(&surroundings).run(":", &mut Dice::new(0)).is_none() {
+        return skipped("processes cannot be traced here");
+    }
+    let (wanted, runs) = (wanted_runs(), AtomicUsize::new(0));
+    let threads = available_parallelism().map_or(2, usize::from);
+    let counts: Vec<_> = std::thread::scope(|scope| {
+        let thread = || {
+            let (mut court, mut source) = (Court::new(&surroundings), Source::new());
+            while runs.load(Ordering::Relaxed) < wanted {
+                let (text, dice) = source.script();
+                if court.try_out(&text, dice) {
+                    let before = runs.fetch_add(1, Ordering::Relaxed);
+                    // What scripts leave behind must not pile up.
+                    if before.is_multiple_of(64) {
+                        court.cage.work("work");
+                    }
+                }
+            }
+            court.allowed
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(thread)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (name, _) in policies(Path::new("/usr/bin")) {
+        let allowed: usize = counts.iter().filter_map(|count| count.get(name)).sum();
+        assert!(allowed > wanted / 50, "{name} allowed only {allowed} scripts of {wanted}");
+    }
 }

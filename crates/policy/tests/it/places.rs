@@ -140,3 +140,48 @@ fn a_wrapper_named_by_path_is_still_a_wrapper() {
     assert_eq!(decides(&["whoami"]), Decision::Deny);
     assert_eq!(decides(&["-S", "ls"]), Decision::Deny);
 }
+
+#[test]
+fn a_program_through_a_link_that_depends_on_who_looks_is_not_judged() {
+    let (ls, root) = (Path::new("/usr/bin/ls"), TempDir::new().unwrap());
+    symlink("/proc/self/root/usr/bin", root.path().join("way")).unwrap();
+    let through = root.path().join("way/ls").to_str().unwrap().to_owned();
+    let policy =
+        Policy::new(Allowlist::parse("ls,env,nice"), SearchPath::new(&OsString::from("/usr/bin:/bin")));
+    let judged = |line: &str| policy.judge(&read(&Work::Line(line.to_owned())).unwrap(), root.path());
+    assert!(ls.exists());
+    assert_eq!(
+        judged("/usr/bin/ls /proc/self/cwd").decision,
+        Decision::Allow,
+        "as a word it is nothing to run"
+    );
+    for path in [
+        "/proc/self/root/usr/bin/ls",
+        "/proc/thread-self/root/usr/bin/ls",
+        "/usr/../proc/self/root/usr/bin/ls",
+        "/dev/fd/../root/usr/bin/ls",
+        &through,
+    ] {
+        for line in [
+            format!("{path} M"),
+            format!("env {path} M"),
+            format!("nice -n 1 {path} M"),
+            format!("ls; {path} M"),
+            format!("ls $({path} M)"),
+        ] {
+            let verdict = judged(&line);
+            assert_eq!(verdict.decision, Decision::Deny, "{line}");
+            assert!(
+                verdict.reason.contains("leads elsewhere for each process"),
+                "{line}: {}",
+                verdict.reason
+            );
+        }
+    }
+}
+
+#[test]
+fn a_search_path_drops_directories_that_depend_on_who_looks() {
+    let path = SearchPath::new(&OsString::from("/proc/self/cwd/bin:/usr/bin:/dev/fd/../cwd"));
+    assert_eq!(path.to_variable(), "/usr/bin");
+}

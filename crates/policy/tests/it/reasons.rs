@@ -34,15 +34,18 @@ fn what_cannot_be_known_is_shown_as_written_with_a_way_out() {
         judge("ls", "ls; $x -l").reason,
         "\"$x\" as a command cannot be judged before it runs; write the command out, or set ALLOWED_COMMANDS=* to allow everything"
     );
-    for line in
-        ["ls; eval ls", "ls; x='a'; echo $((x))", "PATH=x ls", "ls $[1]", "xargs --odd ls", "ls() { ls; }"]
-    {
+    for line in ["ls; eval ls", "PATH=x ls", "ls $[1]", "xargs --odd ls", "ls() { ls; }"] {
         let reason = judge("ls,echo,xargs,eval", line).reason;
         assert!(
             reason.contains("ALLOWED_COMMANDS=*") || reason.contains("give it another name"),
             "{line}: {reason}"
         );
     }
+    let reason = judge("ls,echo", "ls; x='a'; echo $((x))").reason;
+    assert!(
+        reason.ends_with("give it a plain number on a line before it, such as: x=0 or x=$(printf %d \"$x\")"),
+        "{reason}"
+    );
     assert!(judge("ls", "ls \"").reason.ends_with("a double quote is not closed; close it"));
 }
 

@@ -124,7 +124,7 @@ fn the_input_tells_everything_that_is_known() {
     let directory = set(&[("main.rego", "package sandbox.main\nallow if true")]);
     let policy = policy(directory.path(), "*");
     let env = [("A".to_owned(), "b".to_owned())];
-    let asker = Asker { door: "shell", client: Some("tester"), env: &env, tty: true, held: None };
+    let asker = Asker { door: "shell", client: Some("tester"), env: &env, tty: true, ..Asker::default() };
     let trace = |work: Work| policy.judge_traced(&read(&work).unwrap(), Path::new("/tmp"), asker).1;
     let direct = trace(Work::Argv(Argv { file: "ls".into(), args: vec!["-l".into(), "$x".into()] }));
     let input = &direct[0].input;

@@ -1,22 +1,4 @@
-//! What a script would do.
-
-/// One thing that a script would do.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fact {
-    /// Runs a command: its name and arguments.
-    Command(Vec<Word>),
-    /// Defines a function.
-    Function(String),
-    /// Gives a variable a value.
-    Assigned {
-        /// Which.
-        name: String,
-        /// Whether the value is certain to be a plain integer.
-        number: bool,
-    },
-    /// Evaluates a variable as an arithmetic expression. Its value is parsed again, substitutions included.
-    Counted(String),
-}
+//! A word of a command, as far as it is known before it runs.
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +7,8 @@ pub(crate) struct Word {
     pub(crate) raw: String,
     /// As the command will see it.
     pub(crate) value: Value,
+    /// Whether it is an assignment whose value is certainly taken as it is.
+    pub(crate) stays_text: bool,
 }
 
 /// What is known of a word before it is expanded.
@@ -58,7 +42,7 @@ impl Word {
     /// A word that is what it says.
     pub(crate) fn known(text: impl Into<String>) -> Self {
         let text = text.into();
-        Word { raw: text.clone(), value: Value::Known(text) }
+        Word { raw: text.clone(), value: Value::Known(text), stays_text: false }
     }
 
     /// A word that nobody knows, shown as `raw`.
@@ -66,7 +50,21 @@ impl Word {
         Word {
             raw: raw.into(),
             value: Value::Unknown { prefix: String::new(), count: Count::Any, number: false },
+            stays_text: false,
         }
+    }
+
+    /// The same where it is known that each word it becomes is a plain integer.
+    pub(crate) fn with_number(mut self, is_number: bool) -> Self {
+        if let Value::Unknown { number, .. } = &mut self.value {
+            *number |= is_number;
+        }
+        self
+    }
+
+    /// The same where it is known that bash takes an assignment's value as it is.
+    pub(crate) fn with_text(self, stays_text: bool) -> Self {
+        Word { stays_text, ..self }
     }
 
     /// The word, if it is known.
@@ -112,7 +110,8 @@ impl Word {
     }
 }
 
-fn is_integer(text: &str) -> bool {
+/// Whether a text is a plain integer.
+pub(crate) fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
