@@ -6,12 +6,32 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runward_model::wire::{Order, Report};
-use runward_model::{Containment, SessionId, Signal};
+use runward_model::{Containment, Ending, SessionId, Signal, Usage};
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 
 use crate::link::Orders;
+use crate::relay::Frames;
 use crate::{Input, Terminal, pipes};
+
+/// Where what is asked of a child goes.
+#[derive(Clone, Debug)]
+pub(crate) enum Commands {
+    /// To the runner of this host.
+    Runner(Orders),
+    /// To whoever speaks with the machine that runs it.
+    Relay(mpsc::UnboundedSender<Order>),
+}
+
+impl Commands {
+    /// Should whoever would obey be gone, so is what the order is about.
+    fn send(&self, order: &Order) {
+        match self {
+            Commands::Runner(orders) => orders.send(order),
+            Commands::Relay(queue) => drop(queue.send(order.clone())),
+        }
+    }
+}
 
 /// A session that has started.
 #[derive(Debug)]
@@ -31,16 +51,21 @@ pub struct Child {
     /// Its descriptor 0, if the server writes it.
     pub stdin: Option<Input>,
     /// Where its proxy listens, if it has one, until somebody takes it.
-    pub outlet: Option<TcpListener>,
+    pub proxy_listener: Option<TcpListener>,
     /// What becomes of it.
     pub reports: Reports,
-    pub(crate) orders: Orders,
+    pub(crate) orders: Commands,
 }
 
 impl Child {
     /// Sends a signal to every process of the session.
     pub fn signal(&self, signal: Signal) {
-        self.orders.send(Order::Signal { session: self.session, signal });
+        self.orders.send(&Order::Signal { session: self.session, signal });
+    }
+
+    /// Has the runner look what it waits for, before anything that is ordered later; a report tells.
+    pub fn probe(&self) {
+        self.orders.send(&Order::Probe { session: self.session });
     }
 
     /// What a keyboard does to it.
@@ -55,7 +80,7 @@ impl Child {
 
     /// Kills what is left of the session; a last report follows.
     pub fn close(&self) {
-        self.orders.send(Order::Close { session: self.session });
+        self.orders.send(&Order::Close { session: self.session });
     }
 }
 
@@ -64,7 +89,7 @@ impl Child {
 pub struct Keyboard {
     session: SessionId,
     terminal: Option<Arc<Terminal>>,
-    orders: Orders,
+    orders: Commands,
 }
 
 impl Keyboard {
@@ -72,7 +97,7 @@ impl Keyboard {
     pub fn signal(&self, signal: Signal) {
         let is_sent = self.terminal.as_ref().is_some_and(|terminal| terminal.signal(signal).is_ok());
         if !is_sent {
-            self.orders.send(Order::SignalGroup { session: self.session, signal });
+            self.orders.send(&Order::SignalGroup { session: self.session, signal });
         }
     }
 }
@@ -89,18 +114,19 @@ impl Drop for Child {
 /// What becomes of a session, told by the runner.
 #[derive(Debug)]
 pub struct Reports {
+    session: SessionId,
     queue: mpsc::UnboundedReceiver<Report>,
     /// Whether the last one has been told.
     over: bool,
 }
 
 impl Reports {
-    pub(crate) fn new(queue: mpsc::UnboundedReceiver<Report>) -> Self {
-        Reports { queue, over: false }
+    pub(crate) fn new(session: SessionId, queue: mpsc::UnboundedReceiver<Report>) -> Self {
+        Reports { session, queue, over: false }
     }
 
     /// The next report if it comes within a moment that is shorter than going to sleep and waking up again.
-    pub async fn soon(&mut self) -> Option<Report> {
+    pub async fn try_next_for_a_moment(&mut self) -> Option<Report> {
         const MOMENT: Duration = Duration::from_micros(80);
         let start = Instant::now();
         loop {
@@ -115,11 +141,20 @@ impl Reports {
         }
     }
 
-    /// The next report; waits for ever after the last one. Should the runner be killed, a lost ending is made up.
+    /// The next report; waits for ever after the last one. Should whoever runs it be gone, a lost ending is made up.
     pub async fn next(&mut self) -> Report {
-        let Some(report) = self.queue.recv().await else { return std::future::pending().await };
+        let report = match self.queue.recv().await {
+            Some(report) => report,
+            None if self.over => return std::future::pending().await,
+            None => self.lost(),
+        };
         self.over |= report.is_last();
         report
+    }
+
+    fn lost(&self) -> Report {
+        let (session, ending, usage) = (self.session, Ending::Lost, Usage::default());
+        Report::Exited { session, ending, usage, hit: None, alone: true }
     }
 }
 
@@ -130,6 +165,8 @@ pub enum Output {
     Pipe(Receiver, bool),
     /// A terminal.
     Terminal(Arc<Terminal>),
+    /// Frames from elsewhere.
+    Frames(Frames),
 }
 
 impl Output {
@@ -138,8 +175,9 @@ impl Output {
     }
 
     /// Waits until there is something to read, or the end. So a reader needs no buffer before there is a use for it.
-    pub async fn ready(&self) {
+    pub async fn ready(&mut self) {
         match self {
+            Output::Frames(frames) => frames.ready().await,
             Output::Pipe(pipe, _) => drop(pipe.readable().await),
             Output::Terminal(terminal) => terminal.ready().await,
         }
@@ -150,6 +188,7 @@ impl Output {
         match self {
             Output::Pipe(pipe, grown) => read_pipe(pipe, grown, buffer).await,
             Output::Terminal(terminal) => terminal.read(buffer).await,
+            Output::Frames(frames) => Ok(frames.read(buffer).await),
         }
     }
 }

@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use tokio::net::unix::pipe::Sender;
+use tokio::sync::mpsc;
 
-use crate::Terminal;
+use crate::{Terminal, relay};
 
 /// What a child's three descriptors are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Input {
     Pipe(Sender),
     /// A terminal.
     Terminal(Arc<Terminal>),
+    /// Frames to elsewhere.
+    Frames(mpsc::Sender<Vec<u8>>),
 }
 
 /// What a terminal takes for the end of its input at the beginning of a line; elsewhere it ends the line.
@@ -46,6 +49,7 @@ impl Input {
     async fn type_in(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Input::Terminal(terminal) => terminal.write(bytes).await,
+            Input::Frames(queue) => relay::write(queue, bytes).await,
             Input::Pipe(_) => Ok(0),
         }
     }

@@ -1,20 +1,26 @@
 //! The socket to the runner: orders out with their descriptors, reports in.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runward_model::wire::{self, Order, Report, SPAWN_FDS};
-use runward_model::{Ending, SessionId, Usage};
+use runward_model::SessionId;
+use runward_model::wire::{self, Launch, Order, Report, SPAWN_FDS, WireError};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
+use crate::Error;
+
 /// A frame and the descriptors that travel with its first byte.
+#[derive(Debug)]
 struct Frame {
     bytes: Vec<u8>,
     sent: usize,
@@ -25,37 +31,45 @@ struct Frame {
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
     runner: Option<Pid>,
-    queue: mpsc::UnboundedSender<(Order, Vec<OwnedFd>)>,
+    queue: mpsc::UnboundedSender<Frame>,
     subscribers: Subscribers,
 }
 
 type Subscribers = Arc<Mutex<HashMap<SessionId, mpsc::UnboundedSender<Report>>>>;
 
 impl Orders {
-    /// Queues an order. Should the runner be gone, so is what the order was about.
-    pub(crate) fn send(&self, order: Order) {
-        let _ = self.queue.send((order, Vec::new()));
-        self.let_runner_go_on();
+    /// Queues an order about a session. Should the runner be gone, so is what the order was about.
+    pub(crate) fn send(&self, order: &Order) {
+        match Frame::new(order, Vec::new()) {
+            Ok(frame) => drop(self.queue.send(frame)),
+            Err(error) => tracing::error!(%error, "an order does not fit the wire"),
+        }
+        self.resume_runner();
     }
 
     /// A command can stop the runner, which then obeys nobody.
-    pub(crate) fn let_runner_go_on(&self) {
+    pub(crate) fn resume_runner(&self) {
         if let Some(runner) = self.runner {
             let _ = kill_process(runner, Signal::CONT);
         }
     }
 
-    /// Queues a spawn, and subscribes to what becomes of it; `None` when the runner is gone.
+    /// Queues a spawn, and subscribes to what becomes of it. An order that cannot be sent is refused here, to whoever
+    /// gave it: nobody would answer it, and the runner would be taken for stuck.
     pub(crate) fn spawn(
         &self,
         session: SessionId,
-        order: Order,
+        launch: Launch,
         fds: Vec<OwnedFd>,
-    ) -> Option<mpsc::UnboundedReceiver<Report>> {
+    ) -> Result<mpsc::UnboundedReceiver<Report>, Error> {
+        let frame = Frame::new(&Order::Spawn { session, launch }, fds)?;
         let (sender, receiver) = mpsc::unbounded_channel();
         lock(&self.subscribers).insert(session, sender);
-        self.queue.send((order, fds)).ok()?;
-        Some(receiver)
+        if self.queue.send(frame).is_err() {
+            lock(&self.subscribers).remove(&session);
+            return Err(Error::RunnerGone);
+        }
+        Ok(receiver)
     }
 
     /// Whether the runner is still there.
@@ -67,7 +81,7 @@ impl Orders {
 /// The task that owns the socket.
 pub(crate) struct Link {
     socket: UnixStream,
-    queue: mpsc::UnboundedReceiver<(Order, Vec<OwnedFd>)>,
+    queue: mpsc::UnboundedReceiver<Frame>,
     subscribers: Subscribers,
     outgoing: VecDeque<Frame>,
     incoming: Vec<u8>,
@@ -78,12 +92,18 @@ pub(crate) fn link(socket: UnixStream, runner: Option<Pid>) -> (Orders, Link) {
     let (sender, queue) = mpsc::unbounded_channel();
     let subscribers = Subscribers::default();
     let orders = Orders { runner, queue: sender, subscribers: subscribers.clone() };
-    (orders, Link { socket, queue, subscribers, outgoing: VecDeque::new(), incoming: Vec::new() })
+    let hello = Frame { bytes: wire::hello(), sent: 0, fds: Vec::new() };
+    (orders, Link { socket, queue, subscribers, outgoing: [hello].into(), incoming: Vec::new() })
 }
 
 impl Link {
-    /// Waits for the runner's first report.
+    /// Greets the runner and waits for its hello and its first report.
     pub(crate) async fn ready(&mut self) -> io::Result<Report> {
+        self.write()?;
+        while !wire::take_hello(&mut self.incoming).map_err(io::Error::other)? {
+            self.socket.readable().await?;
+            self.read()?;
+        }
         loop {
             if let Some(report) = wire::decode(&mut self.incoming).map_err(io::Error::other)? {
                 return Ok(report);
@@ -99,10 +119,8 @@ impl Link {
             tracing::error!(%error, "the runner is gone; what it ran has been ended");
         }
         self.queue.close();
-        for (session, subscriber) in lock(&self.subscribers).drain() {
-            let (ending, usage) = (Ending::Lost, Usage::default());
-            let _ = subscriber.send(Report::Exited { session, ending, usage, hit: None, alone: true });
-        }
+        // Each of them hears by that that its session is lost.
+        lock(&self.subscribers).clear();
     }
 
     async fn carry(&mut self) -> io::Result<()> {
@@ -114,7 +132,7 @@ impl Link {
             };
             tokio::select! {
                 order = self.queue.recv() => match order {
-                    Some((order, fds)) => self.enqueue(&order, fds),
+                    Some(frame) => self.outgoing.push_back(frame),
                     None => return self.hang_up().await,
                 },
                 ready = self.socket.ready(interest) => {
@@ -136,13 +154,6 @@ impl Link {
             if self.read().is_err() {
                 return Ok(());
             }
-        }
-    }
-
-    fn enqueue(&mut self, order: &Order, fds: Vec<OwnedFd>) {
-        match wire::encode(order) {
-            Ok(bytes) => self.outgoing.push_back(Frame { bytes, sent: 0, fds }),
-            Err(error) => tracing::error!(%error, "an order does not fit the wire"),
         }
     }
 
@@ -191,6 +202,10 @@ impl Link {
 }
 
 impl Frame {
+    fn new(order: &Order, fds: Vec<OwnedFd>) -> Result<Self, WireError> {
+        Ok(Frame { bytes: wire::encode(order)?, sent: 0, fds })
+    }
+
     fn write(&mut self, socket: &UnixStream) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SPAWN_FDS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runward_model::wire::{Launch, Opened, Order, Report, Step};
+use runward_model::wire::{Launch, Opened, Report, Step};
 use runward_model::{Abilities, Containment, SessionId, Size, Tier};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
@@ -17,9 +17,9 @@ use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::child::{Child, Output, Reports};
+use crate::child::{Child, Commands, Output, Reports};
 use crate::link::{Link, Orders, link};
-use crate::{Error, Input, Stdio, Terminal, outlet, pipes};
+use crate::{Error, Input, Peers, Stdio, Terminal, pipes, proxy_listener};
 
 /// The name that makes the executable a runner; the same as in the `runner` crate.
 const RUNNER_NAME: &str = "runward-runner";
@@ -42,12 +42,19 @@ pub struct RunnerProgram {
     pub containment: Option<Containment>,
     /// The strongest confinement to try; a weaker one is for trying out what a weaker host would do.
     pub tier: Tier,
+    /// How many descriptors commands may have open, where that is less than what this process may.
+    pub descriptors: Option<u64>,
 }
 
 impl Default for RunnerProgram {
     /// This very executable, even if its file has been replaced since.
     fn default() -> Self {
-        RunnerProgram { path: "/proc/self/exe".into(), containment: None, tier: Tier::Full }
+        RunnerProgram {
+            path: "/proc/self/exe".into(),
+            containment: None,
+            tier: Tier::Full,
+            descriptors: None,
+        }
     }
 }
 
@@ -57,6 +64,7 @@ pub struct Spawner {
     program: RunnerProgram,
     next: AtomicU64,
     runner: Mutex<Option<Runner>>,
+    peers: Peers,
 }
 
 /// A runner that is running.
@@ -86,7 +94,7 @@ impl Runner {
 impl Spawner {
     /// Starts nothing yet.
     pub fn new(program: RunnerProgram) -> Self {
-        Spawner { program, next: AtomicU64::new(1), runner: Mutex::new(None) }
+        Spawner { program, next: AtomicU64::new(1), runner: Mutex::new(None), peers: Peers::default() }
     }
 
     /// Starts a session in the open directory `cwd`.
@@ -105,6 +113,9 @@ impl Spawner {
         let Usable { orders, containment, .. } = self.usable().await?;
         let enclosed = launch.fence().is_some_and(|fence| fence.tier.has_namespaces());
         let containment = if enclosed { Containment::Namespace } else { containment };
+        if launch.fence().is_none_or(|fence| fence.tier == Tier::None) {
+            self.peers.let_loose();
+        }
         let session = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
         let (near, far) = ends(stdio).map_err(Error::Pipes)?;
         let launch = if near.terminal.is_some() { launch.on_terminal() } else { launch };
@@ -116,11 +127,11 @@ impl Spawner {
             }
             None => launch,
         };
-        let door = if launch.has_proxy() { Some(outlet::door().map_err(Error::Pipes)?) } else { None };
-        let (door, far) = door.unzip();
+        let channel =
+            if launch.has_proxy() { Some(proxy_listener::channel().map_err(Error::Pipes)?) } else { None };
+        let (channel, far) = channel.unzip();
         fds.extend(far);
-        let reports =
-            orders.spawn(session, Order::Spawn { session, launch }, fds).ok_or(Error::RunnerGone)?;
+        let reports = orders.spawn(session, launch, fds)?;
         let mut child = Child {
             session,
             pid: 0,
@@ -129,14 +140,15 @@ impl Spawner {
             stdout: Some(near.stdout),
             stderr: near.stderr,
             stdin: near.stdin,
-            outlet: None,
-            reports: Reports::new(reports),
-            orders,
+            proxy_listener: None,
+            reports: Reports::new(session, reports),
+            orders: Commands::Runner(orders.clone()),
         };
-        match self.first_report(&mut child).await? {
+        match self.first_report(&mut child, &orders).await? {
             Report::Started { pid, .. } => {
                 child.pid = pid;
-                child.outlet = door.as_ref().map(outlet::take).transpose().map_err(Error::Pipes)?;
+                child.proxy_listener =
+                    channel.as_ref().map(proxy_listener::take).transpose().map_err(Error::Pipes)?;
                 Ok(child)
             }
             Report::Failed { step, errno, .. } => Err(failure(step, errno)),
@@ -146,12 +158,12 @@ impl Spawner {
 
     /// What becomes of a spawn. A runner that does not answer was stopped by a command: it is told to go on, and
     /// replaced if that does not help.
-    async fn first_report(&self, child: &mut Child) -> Result<Report, Error> {
+    async fn first_report(&self, child: &mut Child, orders: &Orders) -> Result<Report, Error> {
         for patience in [SLOW, STUCK] {
             if let Ok(report) = tokio::time::timeout(patience, child.reports.next()).await {
                 return Ok(report);
             }
-            child.orders.let_runner_go_on();
+            orders.resume_runner();
         }
         if let Some(stuck) = self.runner.lock().await.as_mut() {
             tracing::error!("the runner does not answer and is replaced; what it ran is ended");
@@ -164,13 +176,18 @@ impl Spawner {
     pub async fn shutdown(&self) {
         let runner = self.runner.lock().await.take();
         let Some(Runner { orders, mut task, mut process, .. }) = runner else { return };
-        orders.let_runner_go_on();
+        orders.resume_runner();
         drop(orders);
         if tokio::time::timeout(LAST_WAIT, &mut task).await.is_err() {
             let _ = process.kill();
             let _ = tokio::time::timeout(LAST_WAIT, task).await;
         }
         let _ = process.wait();
+    }
+
+    /// Who tells commands from everybody else.
+    pub fn peers(&self) -> &Peers {
+        &self.peers
     }
 
     /// What commands can be confined by on this host; starts the runner should it not run yet.
@@ -186,7 +203,7 @@ impl Spawner {
         if let Some(mut lost) = runner.take() {
             let _ = lost.process.try_wait();
         }
-        let started = tokio::time::timeout(STUCK, start(&self.program)).await;
+        let started = tokio::time::timeout(STUCK, start(&self.program, &self.peers)).await;
         let started = started.map_err(|_| Error::RunnerStuck)?.map_err(Error::Runner)?;
         let usable = started.usable();
         *runner = Some(started);
@@ -224,7 +241,7 @@ fn terminal_ends(size: Size) -> io::Result<(Near, [OwnedFd; 3])> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that starts a process: the runner")]
-async fn start(program: &RunnerProgram) -> io::Result<Runner> {
+async fn start(program: &RunnerProgram, peers: &Peers) -> io::Result<Runner> {
     let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let near = std::os::unix::net::UnixStream::from(near);
     near.set_nonblocking(true)?;
@@ -233,18 +250,30 @@ async fn start(program: &RunnerProgram) -> io::Result<Runner> {
         .arg0(RUNNER_NAME)
         .arg(program.containment.map_or("auto", Containment::name))
         .arg(program.tier.name())
+        .args(program.descriptors.map(|most| most.to_string()))
         .env_clear()
         .stdin(far)
         .stdout(std::process::Stdio::null())
         .spawn()?;
     let (orders, mut link) =
         link(UnixStream::from_std(near)?, i32::try_from(process.id()).ok().and_then(Pid::from_raw));
-    let Report::Ready { containment, cgroup, abilities } = link.ready().await? else {
+    let Report::Ready { containment, cgroup, abilities } = link.ready().await.map_err(told_elsewhere)? else {
         return Err(io::Error::other("the runner's first report is not its readiness"));
     };
     tracing::debug!(?containment, ?abilities, "runner started");
+    peers.started(process.id().cast_signed(), cgroup.is_some());
     let task = tokio::spawn(run_and_clean_up(link, cgroup));
     Ok(Runner { orders, containment, abilities: abilities.into(), task, process })
+}
+
+/// A runner that ends says why on the server's standard error.
+fn told_elsewhere(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            io::Error::new(error.kind(), "it ended at once, and the server's standard error says why")
+        }
+        _ => error,
+    }
 }
 
 /// Should the runner be killed, its control group still names everything that it started.
