@@ -229,3 +229,17 @@ fn read_from_start(file: &OwnedFd) -> String {
     }
     String::from_utf8(text).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_mount_of_the_second_version_counts() {
+        let line = |kind: &str| format!("30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - {kind} none rw");
+        assert_eq!(cgroup2_mount(&line("cgroup2")), Some("/sys/fs/cgroup".into()));
+        assert_eq!(cgroup2_mount(&line("cgroup")), None);
+        assert_eq!(cgroup2_mount(&line("tmpfs")), None);
+        assert_eq!(cgroup2_mount("no mount at all"), None);
+    }
+}

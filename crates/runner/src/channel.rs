@@ -1,5 +1,8 @@
 //! Frames over a Unix stream socket, with the descriptors that travel beside them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -19,11 +22,20 @@ pub(crate) struct Channel {
     socket: OwnedFd,
     bytes: Vec<u8>,
     fds: VecDeque<OwnedFd>,
+    /// Whether the other end has said which protocol it speaks, or need not, being a part of this program.
+    is_greeted: bool,
 }
 
 impl Channel {
     pub(crate) fn new(socket: OwnedFd) -> Self {
-        Channel { socket, bytes: Vec::new(), fds: VecDeque::new() }
+        Channel { socket, bytes: Vec::new(), fds: VecDeque::new(), is_greeted: true }
+    }
+
+    /// The same to another program, which may be of another version.
+    pub(crate) fn to_server(socket: OwnedFd) -> Self {
+        let channel = Channel { is_greeted: false, ..Channel::new(socket) };
+        channel.send_all(&wire::hello());
+        channel
     }
 
     /// Reads what is there; `false` at the end of the stream.
@@ -54,6 +66,10 @@ impl Channel {
 
     /// The next whole order, with the descriptors of a spawn.
     pub(crate) fn next(&mut self) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
+        self.is_greeted = self.is_greeted || wire::take_hello(&mut self.bytes).map_err(io::Error::other)?;
+        if !self.is_greeted {
+            return Ok(None);
+        }
         let Some(order) = wire::decode::<Order>(&mut self.bytes).map_err(io::Error::other)? else {
             return Ok(None);
         };

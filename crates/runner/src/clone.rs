@@ -1,5 +1,8 @@
 //! Making a process: a vfork-style clone that puts itself into place and executes.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::ffi::{c_char, c_void};
 use std::io;
 use std::ops::Range;
@@ -69,15 +72,15 @@ struct Child {
 pub(crate) struct Bounds<'a> {
     /// The control group that it is born into.
     pub(crate) cgroup: Option<BorrowedFd<'a>>,
-    /// Doors of further groups that it joins.
+    /// The `cgroup.procs` of further groups, which it joins by itself.
     pub(crate) joins: Vec<BorrowedFd<'a>>,
     /// What no group holds it to.
     pub(crate) limits: Limits,
-    /// What it takes on before it executes.
+    /// What it is restricted by before it executes.
     pub(crate) restrictions: Option<&'a Restrictions>,
 }
 
-/// What a command that is confined without a sandbox takes on.
+/// What a command that is confined without a sandbox is restricted by.
 pub(crate) fn restrictions_of(
     launch: &Launch,
     readable: &mut Readable,
@@ -148,8 +151,8 @@ fn become_program(child: &Child) -> Failure {
     // SAFETY: plain system calls on descriptors and strings that `spawn` keeps alive. The descriptor table is this
     // process's own copy, so `dup2` and `fchdir` do not touch the runner.
     unsafe {
-        for door in &child.joins {
-            if libc::write(*door, c"0".as_ptr().cast(), 1) < 0 {
+        for procs in &child.joins {
+            if libc::write(*procs, c"0".as_ptr().cast(), 1) < 0 {
                 return Failure::last(Step::Limit);
             }
         }
@@ -175,7 +178,7 @@ fn become_program(child: &Child) -> Failure {
         signals::reset_in_child();
         // After everything that it might forbid. `spawn` borrows the restrictions for as long as this runs.
         if let Some(restrictions) = child.restrictions
-            && let Err(error) = (*restrictions).take_on()
+            && let Err(error) = (*restrictions).apply()
         {
             return Failure::of(Step::Confine, &error);
         }

@@ -9,27 +9,27 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use crate::clone::Stack;
 
 /// `CLONE_INTO_CGROUP` of `clone3`; too large for the flags of the older call.
-const INTO_CGROUP: u64 = 0x2_0000_0000;
+pub(crate) const INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// The kernel's `struct clone_args`.
 #[repr(C)]
 #[derive(Default)]
-struct Arguments {
-    flags: u64,
+pub(crate) struct Arguments {
+    pub(crate) flags: u64,
     pidfd: u64,
     child_tid: u64,
     parent_tid: u64,
-    exit_signal: u64,
-    stack: u64,
+    pub(crate) exit_signal: u64,
+    pub(crate) stack: u64,
     stack_size: u64,
     tls: u64,
     set_tid: u64,
     set_tid_size: u64,
-    cgroup: u64,
+    pub(crate) cgroup: u64,
 }
 
 impl Arguments {
-    fn new(flags: c_int, cgroup: Option<BorrowedFd<'_>>) -> Self {
+    pub(crate) fn new(flags: c_int, cgroup: Option<BorrowedFd<'_>>) -> Self {
         let group = cgroup.map_or(0, |fd| fd.as_raw_fd().unsigned_abs().into());
         let flags = u64::from(flags.unsigned_abs()) | if cgroup.is_some() { INTO_CGROUP } else { 0 };
         Arguments { flags, exit_signal: libc::SIGCHLD as u64, cgroup: group, ..Arguments::default() }

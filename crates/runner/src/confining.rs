@@ -1,93 +1,34 @@
-//! Sessions that are confined, and those that are not, side by side.
+//! Sessions that are confined in sandboxes, and those that are not, side by side.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use runward_model::wire::{Launch, Order, Report, Step};
-use runward_model::{Abilities, Ending, SessionId, Signal, Usage};
+use runward_model::wire::{Launch, Order, Report};
+use runward_model::{Abilities, SessionId, Signal};
 use runward_sandbox::Namespaces;
 use rustix::event::PollFd;
 
 use crate::channel::Channel;
 use crate::clone::Failure;
-use crate::grouped::Group;
 use crate::reap::Ended;
-use crate::sandbox::{Needs, Pending, Sandbox, Stage};
-use crate::sandboxes::Sandboxes;
-use crate::serve::{Announced, Hold};
+use crate::sandboxes::{Around, Sandboxes};
+use crate::serve::{Announced, Sessions};
 
-/// Another hold, and sandboxes for what belongs in one.
-pub(crate) struct Confining<H> {
+/// Sandboxes for what belongs in one, and another way of holding sessions together for the rest.
+pub(crate) struct Confining<S> {
     abilities: Abilities,
-    /// First: what it ends at last lies in groups of the other.
+    /// First, so dropped first: what it ends at last lies in groups of the other.
     sandboxes: Sandboxes,
-    open: H,
+    open: S,
 }
 
-impl<H> Confining<H> {
-    pub(crate) fn new(open: H, abilities: Abilities, namespaces: Option<Namespaces>) -> Self {
+impl<S> Confining<S> {
+    pub(crate) fn new(open: S, abilities: Abilities, namespaces: Option<Namespaces>) -> Self {
         Confining { abilities, sandboxes: Sandboxes::new(namespaces), open }
     }
 }
 
-impl<H: Hold> Confining<H> {
-    fn enclose(&mut self, pending: Pending) -> Result<(), Failure> {
-        let launch = &pending.launch;
-        let Some(fence) = launch.fence() else {
-            return Err(Failure { step: Step::Confine, errno: libc::EINVAL });
-        };
-        let confined = |error| Failure::of(Step::Confine, &error);
-        let needs = Needs::of(fence, launch.limits());
-        if !self.sandboxes.has_free(&needs) {
-            let group =
-                self.open.group(*launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
-            self.sandboxes.add(needs.clone(), group).map_err(confined)?;
-        }
-        self.sandboxes.run(&needs, pending).map_err(confined)
-    }
-
-    /// A sandbox has ended; what it was sent and had not started is tried in another, once.
-    fn sandbox_ended(&mut self, sandbox: Sandbox, channel: &Channel) {
-        let Sandbox { stage, group, pending, .. } = sandbox;
-        let hit = group.as_ref().and_then(Group::hit);
-        if let Some(group) = group {
-            group.retire();
-        }
-        match (stage, pending) {
-            (_, Some(pending)) => {
-                let session = pending.session;
-                let lost = Failure { step: Step::Confine, errno: libc::EIO };
-                let tried =
-                    if pending.again { self.enclose(Pending { again: false, ..pending }) } else { Err(lost) };
-                if let Err(Failure { step, errno }) = tried {
-                    channel.report(&Report::Failed { session, step, errno });
-                }
-            }
-            (Stage::Busy { session, exited: true }, None) => {
-                channel.report(&Report::Closed { session, ended: 0, survivors: Vec::new() });
-            }
-            (Stage::Busy { session, exited: false }, None) => {
-                // The kernel ends a whole sandbox when it has run out of memory.
-                let ending = hit.map_or(Ending::Lost, |_| Ending::Signaled(Signal::KILL));
-                channel.report(&Report::Exited {
-                    session,
-                    ending,
-                    usage: Usage::default(),
-                    hit,
-                    alone: true,
-                });
-            }
-            _ => {}
-        }
-    }
-
-    fn order(&mut self, session: SessionId, order: &Order) -> bool {
-        let sandbox = self.sandboxes.of(session);
-        sandbox.map(|sandbox| sandbox.order(order, &[])).is_some()
-    }
-}
-
-impl<H: Announced> Announced for Confining<H> {
+impl<S: Announced> Announced for Confining<S> {
     fn ready(&self) -> Report {
         match self.open.ready() {
             Report::Ready { containment, cgroup, .. } => {
@@ -102,44 +43,52 @@ impl<H: Announced> Announced for Confining<H> {
     }
 }
 
-impl<H: Hold> Hold for Confining<H> {
+impl<S: Sessions> Sessions for Confining<S> {
     fn spawn(
         &mut self,
         session: SessionId,
-        launch: &Launch,
+        launch: Launch,
         fds: Vec<OwnedFd>,
+        channel: &Channel,
     ) -> Result<Option<i32>, Failure> {
-        match launch.fence() {
-            Some(fence) if fence.tier.has_namespaces() => {
-                self.enclose(Pending { session, launch: launch.clone(), fds, again: true })?;
-                Ok(None)
-            }
-            _ => self.open.spawn(session, launch, fds),
+        if launch.fence().is_some_and(|fence| fence.tier.has_namespaces()) {
+            self.sandboxes.spawn(session, launch, fds, &mut Around { channel, rest: &mut self.open });
+            return Ok(None);
         }
+        self.open.spawn(session, launch, fds, channel)
+    }
+
+    fn first(&self, session: SessionId) -> Option<i32> {
+        self.sandboxes.first(session).or_else(|| self.open.first(session))
     }
 
     fn signal(&mut self, session: SessionId, signal: Signal) {
-        if !self.order(session, &Order::Signal { session, signal }) {
+        if self.sandboxes.has(session) {
+            self.sandboxes.pass_on(session, &Order::Signal { session, signal });
+        } else {
             self.open.signal(session, signal);
         }
     }
 
     fn signal_group(&mut self, session: SessionId, signal: Signal) {
-        if !self.order(session, &Order::SignalGroup { session, signal }) {
+        if self.sandboxes.has(session) {
+            self.sandboxes.pass_on(session, &Order::SignalGroup { session, signal });
+        } else {
             self.open.signal_group(session, signal);
         }
     }
 
     fn close(&mut self, session: SessionId, channel: &Channel) {
-        if !self.order(session, &Order::Close { session }) {
+        if self.sandboxes.has(session) {
+            self.sandboxes.close(session, &mut Around { channel, rest: &mut self.open });
+        } else {
             self.open.close(session, channel);
         }
     }
 
     fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
-        match self.sandboxes.take(ended.pid, channel) {
-            Some(sandbox) => self.sandbox_ended(sandbox, channel),
-            None => self.open.child_ended(ended, channel),
+        if !self.sandboxes.child_ended(ended.pid, &mut Around { channel, rest: &mut self.open }) {
+            self.open.child_ended(ended, channel);
         }
     }
 
@@ -148,7 +97,7 @@ impl<H: Hold> Hold for Confining<H> {
     }
 
     fn settled(&mut self, alive: bool, channel: &Channel) {
-        self.sandboxes.settle(channel);
+        self.sandboxes.settle(&mut Around { channel, rest: &mut self.open });
         self.open.settled(alive, channel);
     }
 

@@ -16,7 +16,7 @@ use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
 use crate::procfs;
 use crate::reap::{self, Children, Ended};
 use crate::rlimits;
-use crate::serve::{Hold, send, send_to_group};
+use crate::serve::{Sessions, send, send_to_group};
 
 /// How long descendants are hunted before those that are left are called survivors.
 const HUNT: Duration = Duration::from_secs(2);
@@ -104,8 +104,14 @@ impl Drop for Keeper {
     }
 }
 
-impl Hold for Keeper {
-    fn spawn(&mut self, _: SessionId, _: &Launch, _: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+impl Sessions for Keeper {
+    fn spawn(
+        &mut self,
+        _: SessionId,
+        _: Launch,
+        _: Vec<OwnedFd>,
+        _: &Channel,
+    ) -> Result<Option<i32>, Failure> {
         Err(Failure { step: Step::Clone, errno: libc::EBUSY })
     }
 

@@ -17,39 +17,42 @@
 //! When descriptor 0 reaches its end, for whatever reason, every tree is killed and the runner ends. So a server
 //! that is killed with -9 leaves nobody behind.
 //!
-//! A guardian watches the runner, should a command stop it.
+//! A watchdog watches the runner, should a command stop it.
 //!
 //! The runner is single-threaded and has no async runtime: one `poll` loop over the socket, `SIGCHLD`, and what is
 //! being closed.
 #![expect(unsafe_code, reason = "clone, wait4, signals and namespaces have no safe interface")]
 
 mod cgroup;
+mod cgroup_sessions;
 mod channel;
 mod clone;
 mod clone_vm;
 mod confining;
-mod grouped;
-mod guardian;
 mod keeper;
-mod keepers;
+mod keeper_sessions;
 mod meter;
 mod namespace;
-mod outlet;
+mod needs;
+mod pool;
 mod procfs;
+mod proxy_listener;
 mod reap;
 mod rlimits;
 mod sandbox;
+mod sandbox_init;
 mod sandboxes;
 mod serve;
 mod signals;
-mod warden;
+mod waiting;
+mod watchdog;
 
 use std::process::ExitCode;
 
 use runward_model::{Containment, Tier};
 
-/// The name that makes this executable a runner. Its arguments are the containment, `auto` or the name of one, and the
-/// strongest tier of confinement to try.
+/// The name that makes this executable a runner. Its arguments are the containment, `auto` or the name of one, the
+/// strongest tier of confinement to try, and, where it is not to be as it is, how many descriptors it and commands may have.
 pub const NAME: &str = "runward-runner";
 
 /// Runs as the runner, or as a trial of the sandbox, when this process was started as one, else returns `None`. Call it before anything else.
@@ -63,6 +66,10 @@ pub fn run_if_called() -> Option<ExitCode> {
     }
     let wanted = args.next().and_then(|name| Containment::ALL.into_iter().find(|known| name == known.name()));
     let strongest = args.next().and_then(|name| Tier::ALL.into_iter().find(|known| name == known.name()));
+    let descriptors = args.next().and_then(|most| most.to_str()?.parse().ok());
+    if let Some(most) = descriptors {
+        rlimits::allow_descriptors(most);
+    }
     Some(match serve::run(wanted, strongest.unwrap_or(Tier::Full)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

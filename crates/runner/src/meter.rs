@@ -1,5 +1,8 @@
 //! Limits that a whole session shares: the memory and pids controllers of control groups, of either version.
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,7 +13,7 @@ use rustix::fs::{Mode, OFlags};
 
 /// Where a controller is to be had.
 #[derive(Clone)]
-enum Place {
+enum Location {
     /// In the session's own group.
     Unified,
     /// In a hierarchy of its own, below this directory.
@@ -20,14 +23,15 @@ enum Place {
 /// The controllers of this host, tried once.
 #[derive(Clone, Default)]
 pub(crate) struct Controllers {
-    memory: Option<Place>,
-    pids: Option<Place>,
+    memory: Option<Location>,
+    pids: Option<Location>,
 }
 
 /// What holds one session to its limits, and tells when it ran into one.
 #[derive(Default)]
 pub(crate) struct Meter {
-    doors: Vec<OwnedFd>,
+    /// Its `cgroup.procs`, open: whoever writes to one joins that group.
+    procs_files: Vec<OwnedFd>,
     /// Groups that exist for this session alone.
     groups: Vec<PathBuf>,
     /// Files that count how often a limit was hit, the word they use for it, and what it means.
@@ -41,9 +45,9 @@ impl Controllers {
         let enabled = fs::read_to_string(base.join("cgroup.subtree_control")).unwrap_or_default();
         let place = |name: &str| {
             if enabled.split_ascii_whitespace().any(|controller| controller == name) {
-                return Some(Place::Unified);
+                return Some(Location::Unified);
             }
-            separate(name).map(Place::Separate)
+            separate(name).map(Location::Separate)
         };
         Controllers { memory: place("memory"), pids: place("pids") }
     }
@@ -55,8 +59,8 @@ impl Controllers {
         if let (Some(bytes), Some(place)) = (limits.memory, &self.memory) {
             let directory = meter.group(place, group)?;
             let (file, counter) = match place {
-                Place::Unified => ("memory.max", "memory.events"),
-                Place::Separate(_) => ("memory.limit_in_bytes", "memory.oom_control"),
+                Location::Unified => ("memory.max", "memory.events"),
+                Location::Separate(_) => ("memory.limit_in_bytes", "memory.oom_control"),
             };
             fs::write(directory.join(file), bytes.to_string())?;
             // Without swap a limit on memory is one; hosts without swap accounting lack the file.
@@ -75,9 +79,9 @@ impl Controllers {
 }
 
 impl Meter {
-    /// The doors that the first process has to go through by itself.
-    pub(crate) fn doors(&self) -> Vec<BorrowedFd<'_>> {
-        self.doors.iter().map(AsFd::as_fd).collect()
+    /// What the first process has to join by itself: the `cgroup.procs` of groups that nobody is born into.
+    pub(crate) fn procs_files(&self) -> Vec<BorrowedFd<'_>> {
+        self.procs_files.iter().map(AsFd::as_fd).collect()
     }
 
     /// The limit that was hit, if any.
@@ -91,22 +95,22 @@ impl Meter {
         !self.counters.is_empty()
     }
 
-    fn group(&mut self, place: &Place, own: &Path) -> io::Result<PathBuf> {
-        let Place::Separate(parent) = place else { return Ok(own.to_owned()) };
+    fn group(&mut self, place: &Location, own: &Path) -> io::Result<PathBuf> {
+        let Location::Separate(parent) = place else { return Ok(own.to_owned()) };
         let name = own.file_name().unwrap_or_default();
         let runner = own.parent().and_then(Path::file_name).unwrap_or_default();
         let directory = parent.join(format!("{}-{}", runner.to_string_lossy(), name.to_string_lossy()));
         fs::create_dir(&directory)?;
         self.groups.push(directory.clone());
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-        self.doors.push(rustix::fs::open(directory.join("cgroup.procs"), flags, Mode::empty())?);
+        self.procs_files.push(rustix::fs::open(directory.join("cgroup.procs"), flags, Mode::empty())?);
         Ok(directory)
     }
 }
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        self.doors.clear();
+        self.procs_files.clear();
         for group in &self.groups {
             let _ = fs::remove_dir(group);
         }
@@ -116,23 +120,32 @@ impl Drop for Meter {
 /// This process's group in the hierarchy of a controller of the first version, if it may make groups there.
 fn separate(controller: &str) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let point = mounts.lines().find_map(|line| {
-        let (mount, kind) = line.split_once(" - ")?;
-        let options = kind.strip_prefix("cgroup ")?.split(' ').nth(1)?;
-        let has = options.split(',').any(|option| option == controller);
-        has.then(|| mount.split(' ').nth(4)).flatten()
-    })?;
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| {
-        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-        controllers.split(',').any(|name| name == controller).then_some(path)
-    })?;
-    let inside = Path::new(point).join(own.trim_start_matches('/'));
+    let point = mount_point(&mounts, controller)?;
+    let inside = Path::new(point).join(own_path(&groups, controller)?.trim_start_matches('/'));
     let place = if inside.is_dir() { inside } else { PathBuf::from(point) };
     let trial = place.join(format!("runward-trial-{}", std::process::id()));
     fs::create_dir(&trial).ok()?;
     fs::remove_dir(&trial).ok()?;
     Some(place)
+}
+
+/// Where a text like `mountinfo` says that the hierarchy of a controller is mounted.
+fn mount_point<'a>(mounts: &'a str, controller: &str) -> Option<&'a str> {
+    mounts.lines().find_map(|line| {
+        let (mount, kind) = line.split_once(" - ")?;
+        let options = kind.strip_prefix("cgroup ")?.split(' ').nth(1)?;
+        let has = options.split(',').any(|option| option == controller);
+        has.then(|| mount.split(' ').nth(4)).flatten()
+    })
+}
+
+/// The group of a process in that hierarchy, as a text like `/proc/self/cgroup` says.
+fn own_path<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
+    groups.lines().find_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|name| name == controller).then_some(path)
+    })
 }
 
 /// The number after `word` in a kernel file of `word number` lines.

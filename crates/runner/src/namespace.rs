@@ -33,9 +33,9 @@ impl Namespace {
         match self.fork() {
             Err(_) => false,
             Ok(0) => {
-                let furnished = self.furnish().is_ok() && fs::read_link("/proc/self").is_ok();
+                let is_set_up = self.set_up().is_ok() && fs::read_link("/proc/self").is_ok();
                 // SAFETY: ends the child alone.
-                unsafe { libc::_exit(i32::from(!furnished)) }
+                unsafe { libc::_exit(i32::from(!is_set_up)) }
             }
             Ok(child) => {
                 let mut status = 0;
@@ -52,7 +52,7 @@ impl Namespace {
     }
 
     /// In the first process: keeps the caller's identity and shows the namespace's own `/proc`.
-    pub(crate) fn furnish(&self) -> io::Result<()> {
+    pub(crate) fn set_up(&self) -> io::Result<()> {
         // Its end is the end of all others, so it may go at once should the runner be killed.
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
         if let Some((uids, gids)) = &self.identity {

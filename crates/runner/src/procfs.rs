@@ -4,9 +4,14 @@ use std::fs;
 
 /// Every descendant of `pid`, children before grandchildren, as the kernel lists them now.
 pub(crate) fn descendants(pid: i32) -> Vec<i32> {
-    let mut found = children(pid);
+    family(pid, usize::MAX).split_off(1)
+}
+
+/// A process and its descendants. Once there are `most`, no others are looked for.
+pub(crate) fn family(first: i32, most: usize) -> Vec<i32> {
+    let mut found = vec![first];
     let mut next = 0;
-    while let Some(&pid) = found.get(next) {
+    while let Some(pid) = found.get(next).copied().filter(|_| found.len() < most) {
         found.extend(children(pid));
         next += 1;
     }

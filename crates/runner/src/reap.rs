@@ -38,7 +38,7 @@ pub(crate) fn next() -> Children {
     }
 }
 
-fn ending(status: i32) -> Ending {
+pub(crate) fn ending(status: i32) -> Ending {
     if libc::WIFSIGNALED(status) {
         Ending::Signaled(Signal(libc::WTERMSIG(status)))
     } else {

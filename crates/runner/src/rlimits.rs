@@ -15,6 +15,14 @@ pub(crate) fn of(limits: &Limits) -> Vec<(u32, libc::rlimit)> {
     wanted.into_iter().filter_map(|(resource, limit)| Some((resource, bounded(resource, limit?)))).collect()
 }
 
+/// Lets this process, and so every command, have so many descriptors open, unless they take more for themselves.
+pub(crate) fn allow_descriptors(most: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let current = Some(maximum.map_or(most, |maximum| maximum.min(most)));
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
+}
+
 /// A limit can be lowered by anybody, but raised by nobody here.
 fn bounded(resource: u32, limit: u64) -> libc::rlimit {
     let mut own = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };

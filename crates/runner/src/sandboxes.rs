@@ -1,137 +1,232 @@
-//! The sandboxes of a runner: made when needed, kept for a while, used for one command at a time.
+//! The sandboxes of a runner: does what the [`Pool`] says is to be done about them, and tells it what came of it.
 
+use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use runward_model::SessionId;
-use runward_model::wire::{Order, Report, Step};
+use runward_model::wire::{Launch, Order, Report, Step};
+use runward_model::{LimitHit, SessionId};
 use runward_sandbox::{Namespaces, Placeholders};
 use rustix::event::{PollFd, PollFlags};
 
+use crate::cgroup_sessions::Group;
 use crate::channel::Channel;
-use crate::grouped::Group;
+use crate::clone::Failure;
+use crate::needs::Needs;
+use crate::pool::{Effect, Input, Pool, SandboxId};
 use crate::procfs;
-use crate::sandbox::{Needs, Pending, Sandbox, Stage};
+use crate::sandbox::Sandbox;
+use crate::serve::Sessions;
 
-/// How long placeholders outlive a command: the next one often follows at once.
-const LINGER: Duration = Duration::from_millis(300);
-
-/// An older sandbox is not used again: the host has changed since, and other services listen.
-const MAX_AGE: Duration = Duration::from_mins(1);
-
-/// More than this many sandboxes do not wait at the same time.
-const MAX_IDLE: usize = 32;
-
-/// All sandboxes, and what stands in for missing files.
+/// All sandboxes, what they are to run, and what stands in for missing files.
 pub(crate) struct Sandboxes {
     namespaces: Option<Namespaces>,
-    all: Vec<Sandbox>,
+    pool: Pool,
+    began: Instant,
+    built: HashMap<SandboxId, Sandbox>,
+    /// Commands that have not started yet.
+    waiting: HashMap<SessionId, Waiting>,
     placeholders: Placeholders,
+}
+
+/// A command that has not started yet, and may have to be sent once more.
+struct Waiting {
+    launch: Launch,
+    fds: Vec<OwnedFd>,
+}
+
+/// What there is around the sandboxes.
+pub(crate) struct Around<'a> {
+    pub(crate) channel: &'a Channel,
+    /// Makes groups for whole sandboxes.
+    pub(crate) rest: &'a mut dyn Sessions,
 }
 
 impl Sandboxes {
     pub(crate) fn new(namespaces: Option<Namespaces>) -> Self {
-        Sandboxes { namespaces, all: Vec::new(), placeholders: Placeholders::default() }
-    }
-
-    /// Whether one is free for a command with these needs.
-    pub(crate) fn has_free(&self, needs: &Needs) -> bool {
-        self.free(needs).is_some()
-    }
-
-    /// One that waits, else one that will in a moment.
-    fn free(&self, needs: &Needs) -> Option<usize> {
-        let fits = |one: &Sandbox| one.is_free() && one.needs == *needs && one.built.elapsed() < MAX_AGE;
-        let idle = |one: &Sandbox| matches!(one.stage, Stage::Idle(_)) && fits(one);
-        self.all.iter().position(idle).or_else(|| self.all.iter().position(fits))
-    }
-
-    /// Makes another; it waits for a command at once.
-    pub(crate) fn add(&mut self, needs: Needs, group: Option<Group>) -> io::Result<()> {
-        let namespaces =
-            self.namespaces.as_ref().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOSYS))?;
-        let mut sandbox = Sandbox::start(needs, namespaces, group)?;
-        sandbox.stage = Stage::Idle(Instant::now());
-        self.all.push(sandbox);
-        Ok(())
-    }
-
-    /// Has a free sandbox run a command.
-    pub(crate) fn run(&mut self, needs: &Needs, pending: Pending) -> io::Result<()> {
-        let missing = || io::Error::from_raw_os_error(libc::ENOENT);
-        let place = self.free(needs).ok_or_else(missing)?;
-        let Pending { session, launch, .. } = &pending;
-        let session = *session;
-        let sandbox = self.all.get_mut(place).ok_or_else(missing)?;
-        let mut fence = launch.fence().cloned().ok_or_else(missing)?;
-        if sandbox.placeholders.is_empty() {
-            sandbox.placeholders = self.placeholders.place(&fence)?;
-            fence.placeholders.clone_from(&sandbox.placeholders);
-        }
-        let left = sandbox.group.as_ref().map_or(*launch.limits(), |group| group.left);
-        let launch = launch.clone().fenced(Some(fence)).limited(left);
-        sandbox.stage = Stage::Busy { session, exited: false };
-        match sandbox.order(&Order::Spawn { session, launch }, &pending.fds) {
-            Err(error) if !is_gone(&error) => return Err(error),
-            // A warden that has just ended is about to be reaped; what waits for it is then tried in another.
-            Ok(()) | Err(_) => sandbox.pending = Some(pending),
-        }
-        Ok(())
-    }
-
-    /// The sandbox that a session runs in.
-    pub(crate) fn of(&mut self, session: SessionId) -> Option<&mut Sandbox> {
-        self.all.iter_mut().find(|sandbox| sandbox.session() == Some(session))
-    }
-
-    /// Passes on what wardens have reported, and lets go of what has waited too long.
-    pub(crate) fn settle(&mut self, channel: &Channel) {
-        for sandbox in &mut self.all {
-            relay(sandbox, channel);
-        }
-        let now = Instant::now();
-        for sandbox in &mut self.all {
-            let Stage::Idle(since) = sandbox.stage else { continue };
-            if now.duration_since(since) >= LINGER {
-                self.placeholders.remove(&std::mem::take(&mut sandbox.placeholders));
-            }
-        }
-        let idle = self.all.iter().filter(|one| matches!(one.stage, Stage::Idle(_))).count();
-        let mut surplus = idle.saturating_sub(MAX_IDLE);
-        for sandbox in &mut self.all {
-            let Stage::Idle(since) = sandbox.stage else { continue };
-            let too_old = sandbox.built.elapsed() >= MAX_AGE;
-            if surplus > 0 || too_old || now.duration_since(since) >= sandbox.needs.fence().keep {
-                surplus = surplus.saturating_sub(1);
-                sandbox.kill();
-            }
+        Sandboxes {
+            namespaces,
+            pool: Pool::default(),
+            began: Instant::now(),
+            built: HashMap::new(),
+            waiting: HashMap::new(),
+            placeholders: Placeholders::default(),
         }
     }
 
-    /// Takes away the sandbox whose warden has ended, if it is one of them.
-    pub(crate) fn take(&mut self, warden: i32, channel: &Channel) -> Option<Sandbox> {
-        let place = self.all.iter().position(|sandbox| sandbox.warden == warden)?;
-        let mut sandbox = self.all.swap_remove(place);
-        relay(&mut sandbox, channel);
+    /// Has a command run in a sandbox. What becomes of it is reported.
+    pub(crate) fn spawn(
+        &mut self,
+        session: SessionId,
+        launch: Launch,
+        fds: Vec<OwnedFd>,
+        around: &mut Around<'_>,
+    ) {
+        let Some(fence) = launch.fence() else {
+            let (step, errno) = (Step::Confine, libc::EINVAL);
+            return around.channel.report(&Report::Failed { session, step, errno });
+        };
+        let needs = Rc::new(Needs::of(fence, launch.limits()));
+        self.waiting.insert(session, Waiting { launch, fds });
+        self.feed(Input::Spawn { session, needs }, around);
+    }
+
+    /// Whether a session is one of these.
+    pub(crate) fn has(&self, session: SessionId) -> bool {
+        self.pool.of(session).is_some()
+    }
+
+    /// The first process of a session, while it runs.
+    pub(crate) fn first(&self, session: SessionId) -> Option<i32> {
+        self.pool.first(session)
+    }
+
+    /// Passes an order about a session on to its sandbox.
+    pub(crate) fn pass_on(&self, session: SessionId, order: &Order) {
+        if let Some(sandbox) = self.pool.of(session).and_then(|id| self.built.get(&id)) {
+            // Nobody is there any more to be told: the session is about to be reported as ended.
+            let _ = sandbox.order(order, &[]);
+        }
+    }
+
+    /// Ends a session.
+    pub(crate) fn close(&mut self, session: SessionId, around: &mut Around<'_>) {
+        self.feed(Input::Close { session }, around);
+    }
+
+    /// Takes in what sandboxes have reported, and that time has passed.
+    pub(crate) fn settle(&mut self, around: &mut Around<'_>) {
+        let ids: Vec<SandboxId> = self.built.keys().copied().collect();
+        for id in ids {
+            self.take_in_reports(id, around);
+        }
+        self.feed(Input::Tick, around);
+    }
+
+    /// Whether a child that has ended was the first process of a sandbox, which then is gone as a whole.
+    pub(crate) fn child_ended(&mut self, pid: i32, around: &mut Around<'_>) -> bool {
+        let Some(id) = self.built.iter().find(|(_, sandbox)| sandbox.init == pid).map(|(id, _)| *id) else {
+            return false;
+        };
+        // Its last words first: they say how far its command has come.
+        self.take_in_reports(id, around);
+        let Some(sandbox) = self.built.remove(&id) else { return true };
         self.placeholders.remove(&sandbox.placeholders);
-        Some(sandbox)
+        // What the group has to tell is read before the group goes.
+        let hit = sandbox.group.as_ref().and_then(Group::hit);
+        if let Some(group) = sandbox.group {
+            group.retire();
+        }
+        self.feed(Input::Ended { sandbox: id, hit }, around);
+        true
     }
 
     /// What wakes the runner.
     pub(crate) fn watched(&self) -> impl Iterator<Item = PollFd<'_>> {
-        self.all.iter().map(|sandbox| PollFd::new(sandbox.socket(), PollFlags::IN))
+        self.built.values().map(|sandbox| PollFd::new(sandbox.socket(), PollFlags::IN))
     }
 
     /// When something will have waited for long enough.
     pub(crate) fn alarm(&self) -> Option<Duration> {
-        let now = Instant::now();
-        let due = |sandbox: &Sandbox| {
-            let Stage::Idle(since) = sandbox.stage else { return None };
-            let keep = sandbox.needs.fence().keep;
-            let first = if sandbox.placeholders.is_empty() { keep } else { keep.min(LINGER) };
-            Some((since + first).saturating_duration_since(now))
-        };
-        self.all.iter().filter_map(due).min()
+        self.pool.alarm(self.began.elapsed())
+    }
+
+    /// Steps, and does what is to be done until nothing more follows from that.
+    fn feed(&mut self, input: Input, around: &mut Around<'_>) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            for effect in self.pool.step(self.began.elapsed(), input) {
+                inputs.extend(self.perform(effect, around));
+            }
+        }
+    }
+
+    /// Does it; returns what follows at once.
+    fn perform(&mut self, effect: Effect, around: &mut Around<'_>) -> Vec<Input> {
+        match effect {
+            Effect::Build { sandbox, needs } => {
+                if let Err(failure) = self.build(sandbox, &needs, around) {
+                    return vec![Input::Failed { sandbox, failure }, Input::Ended { sandbox, hit: None }];
+                }
+            }
+            Effect::Send { sandbox, session } => match self.send(sandbox, session) {
+                Ok(true) => return vec![Input::Covered { sandbox }],
+                Ok(false) => {}
+                Err(error) => {
+                    let failure = Failure::of(Step::Confine, &error);
+                    return vec![Input::Failed { sandbox, failure }];
+                }
+            },
+            Effect::Release { session } => drop(self.waiting.remove(&session)),
+            Effect::Close { session, .. } => self.pass_on(session, &Order::Close { session }),
+            Effect::Kill { sandbox } => self.built.get(&sandbox).map_or((), Sandbox::kill),
+            Effect::Uncover { sandbox } => {
+                if let Some(sandbox) = self.built.get_mut(&sandbox) {
+                    self.placeholders.remove(&std::mem::take(&mut sandbox.placeholders));
+                }
+            }
+            Effect::Report(report) => around.channel.report(&report),
+        }
+        Vec::new()
+    }
+
+    fn build(&mut self, id: SandboxId, needs: &Needs, around: &mut Around<'_>) -> Result<(), Failure> {
+        let none = || Failure { step: Step::Confine, errno: libc::ENOSYS };
+        let group = around.rest.group(needs.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
+        let namespaces = self.namespaces.as_ref().ok_or_else(none)?;
+        let sandbox = Sandbox::start(needs.fence(), namespaces, group);
+        self.built.insert(id, sandbox.map_err(|error| Failure::of(Step::Confine, &error))?);
+        Ok(())
+    }
+
+    /// Sends a command to a sandbox; whether placeholders were made for it.
+    fn send(&mut self, id: SandboxId, session: SessionId) -> io::Result<bool> {
+        // Building it has failed, and has been told of.
+        let Some(sandbox) = self.built.get_mut(&id) else { return Ok(false) };
+        let missing = || io::Error::from_raw_os_error(libc::ENOENT);
+        let Waiting { launch, fds } = self.waiting.get(&session).ok_or_else(missing)?;
+        let fence = launch.fence().ok_or_else(missing)?;
+        // They stand before the command is sent, so that the sandbox can cover them before anything runs in it. Those
+        // that still stand it has covered already.
+        let mut new = Vec::new();
+        if sandbox.placeholders.is_empty() {
+            new = self.placeholders.place(fence)?;
+            sandbox.placeholders.clone_from(&new);
+        }
+        let is_covered = !new.is_empty();
+        let left = sandbox.group.as_ref().map_or(*launch.limits(), |group| group.left);
+        let launch = launch.clone().inside(new, left);
+        match sandbox.order(&Order::Spawn { session, launch }, fds) {
+            Err(error) if !is_gone(&error) => Err(error),
+            // One that has just ended is about to be reaped; what waits for it is then tried in another.
+            Ok(()) | Err(_) => Ok(is_covered),
+        }
+    }
+
+    fn take_in_reports(&mut self, id: SandboxId, around: &mut Around<'_>) {
+        let Some(sandbox) = self.built.get_mut(&id) else { return };
+        for report in sandbox.reports() {
+            let Some(sandbox) = self.built.get(&id) else { return };
+            let hit = sandbox.group.as_ref().and_then(Group::hit);
+            let report = seen_from_here(report, sandbox.init, hit);
+            self.feed(Input::Reported { sandbox: id, report, spent: hit.is_some() }, around);
+        }
+    }
+}
+
+/// A sandbox knows its command by another number, and nothing of the limits of its group.
+fn seen_from_here(report: Report, init: i32, hit: Option<LimitHit>) -> Report {
+    match report {
+        Report::Started { session, .. } => {
+            let pid = procfs::children(init).first().copied().unwrap_or(init);
+            Report::Started { session, pid }
+        }
+        Report::Exited { session, ending, usage, hit: own, alone } => {
+            Report::Exited { session, ending, usage, hit: hit.or(own), alone }
+        }
+        report => report,
     }
 }
 
@@ -140,44 +235,13 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
-fn relay(sandbox: &mut Sandbox, channel: &Channel) {
-    for report in sandbox.reports() {
-        match report {
-            // One that has been sent the next command is not idle.
-            Report::Ready { .. } if sandbox.stage != Stage::Cleaning => {}
-            Report::Ready { .. } if !sandbox.is_free() => sandbox.kill(),
-            Report::Ready { .. } => sandbox.stage = Stage::Idle(Instant::now()),
-            Report::Started { session, .. } => {
-                sandbox.pending = None;
-                // The warden knows its child by another number.
-                let pid = procfs::children(sandbox.warden).first().copied().unwrap_or(sandbox.warden);
-                channel.report(&Report::Started { session, pid });
-            }
-            Report::Exited { session, ending, usage, hit, alone } => {
-                let hit = sandbox.group.as_ref().and_then(Group::hit).or(hit);
-                channel.report(&Report::Exited { session, ending, usage, hit, alone });
-                sandbox.stage = if alone { Stage::Cleaning } else { Stage::Busy { session, exited: true } };
-            }
-            // What an earlier command has left may be the reason: another sandbox is tried, once.
-            Report::Failed { step: Step::Cwd | Step::Confine, .. } if sandbox.may_try_again() => {
-                sandbox.kill();
-            }
-            last @ (Report::Closed { .. } | Report::Failed { .. }) => {
-                channel.report(&last);
-                sandbox.pending = None;
-                sandbox.stage = Stage::Cleaning;
-            }
-        }
-    }
-}
-
 impl Drop for Sandboxes {
-    /// Ends everything at once, then waits until it is gone.
+    /// Ends everything at once, then waits until it is gone: only then may groups and placeholders go.
     fn drop(&mut self) {
-        self.all.iter_mut().for_each(Sandbox::kill);
-        for sandbox in &self.all {
+        self.built.values().for_each(Sandbox::kill);
+        for sandbox in self.built.values() {
             // SAFETY: waits for a child of this process; the status is of no interest.
-            unsafe { libc::waitpid(sandbox.warden, std::ptr::null_mut(), 0) };
+            unsafe { libc::waitpid(sandbox.init, std::ptr::null_mut(), 0) };
         }
     }
 }

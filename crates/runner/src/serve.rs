@@ -10,27 +10,33 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use crate::cgroup::Cgroups;
+use crate::cgroup_sessions::{CgroupSessions, Group};
 use crate::channel::Channel;
 use crate::clone::Failure;
 use crate::confining::Confining;
-use crate::grouped::{Group, Grouped};
-use crate::guardian::Guardian;
-use crate::keepers::Keepers;
+use crate::keeper_sessions::KeeperSessions;
 use crate::reap::{self, Children, Ended};
 use crate::signals::ChildSignal;
+use crate::waiting;
+use crate::watchdog::Watchdog;
 
 /// How often a loop that waits for killed processes looks again, should nobody tell it.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// A way of holding sessions together.
-pub(crate) trait Hold {
-    /// Starts a session; its id and process are reported by the loop.
+/// Sessions that one process holds together, in its own way.
+pub(crate) trait Sessions {
+    /// Starts a session and returns its first process, which the loop reports; `None` when a report follows later.
     fn spawn(
         &mut self,
         session: SessionId,
-        launch: &Launch,
+        launch: Launch,
         fds: Vec<OwnedFd>,
+        channel: &Channel,
     ) -> Result<Option<i32>, Failure>;
+    /// A session's first process, as this process sees it, while it lives.
+    fn first(&self, _session: SessionId) -> Option<i32> {
+        None
+    }
     /// Signals every process of a session.
     fn signal(&mut self, session: SessionId, signal: Signal);
     /// Signals the process group of a session's first process.
@@ -47,7 +53,7 @@ pub(crate) trait Hold {
     fn alarm(&self) -> Option<Duration> {
         None
     }
-    /// A group for a whole sandbox, where one is needed for these limits and can be had.
+    /// A group for a whole sandbox, where one can be had: it takes limits, and tells whose sockets are of commands.
     fn group(&mut self, _limits: Limits) -> io::Result<Option<Group>> {
         Ok(None)
     }
@@ -63,7 +69,9 @@ pub(crate) trait Hold {
 
 /// Runs the runner on descriptor 0 until that ends.
 pub(crate) fn run(wanted: Option<Containment>, strongest: Tier) -> io::Result<()> {
-    let channel = Channel::new(take_stdin()?);
+    // Until the watchdog stands, nobody else would end a runner that is stopped and whose server is gone.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let channel = Channel::to_server(take_stdin()?);
     close_all_but(&[channel.as_fd()]);
     let _ = rustix::process::setsid();
     rustix::process::chdir("/")?;
@@ -73,20 +81,20 @@ pub(crate) fn run(wanted: Option<Containment>, strongest: Tier) -> io::Result<()
     if matches!(wanted, None | Some(Containment::Cgroup)) {
         match Cgroups::try_here() {
             Ok(cgroups) => {
-                let hold = Confining::new(Grouped::new(cgroups), abilities, namespaces);
-                return announce_and_serve(channel, &children, hold);
+                let sessions = Confining::new(CgroupSessions::new(cgroups), abilities, namespaces);
+                return announce_and_serve(channel, &children, sessions);
             }
             Err(error) if wanted.is_some() => return Err(error),
             Err(_) => {}
         }
     }
-    let keepers = Keepers::strongest(wanted)?;
+    let keepers = KeeperSessions::strongest(wanted)?;
     announce_and_serve(channel, &children, Confining::new(keepers, abilities, namespaces))
 }
 
-/// A [`Hold`] that a runner begins with.
-pub(crate) trait Announced: Hold {
-    /// What it holds sessions with, and where.
+/// The [`Sessions`] that a runner begins with.
+pub(crate) trait Announced: Sessions {
+    /// What holds them together, and where.
     fn ready(&self) -> Report;
     /// Whether commands cannot see the runner's process.
     fn is_out_of_sight(&self) -> bool;
@@ -95,40 +103,45 @@ pub(crate) trait Announced: Hold {
 fn announce_and_serve(
     mut channel: Channel,
     children: &ChildSignal,
-    mut hold: impl Announced,
+    mut sessions: impl Announced,
 ) -> io::Result<()> {
     // What one command is given is none of another's business. Inside a namespace commands do not see the runner,
     // and its keepers have to write files of their own that this would take from them.
-    if !hold.is_out_of_sight() {
+    if !sessions.is_out_of_sight() {
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     }
-    let ready = hold.ready();
+    let ready = sessions.ready();
     let cgroup = match &ready {
         Report::Ready { cgroup, .. } => cgroup.as_ref().map(Into::into),
         _ => None,
     };
-    let _guardian = Guardian::post(&channel, cgroup)?;
+    let _watchdog = Watchdog::post(&channel, cgroup)?;
+    let _ = rustix::process::set_parent_process_death_signal(None);
     channel.report(&ready);
-    let served = serve(&mut channel, children, &mut hold);
-    // The guardian stays until everything is ended.
-    drop(hold);
+    let served = serve(&mut channel, children, &mut sessions);
+    // The watchdog stays until everything is ended.
+    drop(sessions);
     served
 }
 
-/// Obeys until the channel ends or the hold is finished. Dropping the hold then ends what is left.
-pub(crate) fn serve(channel: &mut Channel, children: &ChildSignal, hold: &mut impl Hold) -> io::Result<()> {
-    while !hold.is_finished() {
-        let (orders, changed) = wait(channel, children, hold)?;
+/// Obeys until the channel ends or the sessions are finished. Dropping them then ends what is left.
+pub(crate) fn serve(
+    channel: &mut Channel,
+    children: &ChildSignal,
+    sessions: &mut impl Sessions,
+) -> io::Result<()> {
+    while !sessions.is_finished() {
+        let (orders, changed) = wait(channel, children, sessions)?;
         if changed {
             children.clear();
-            reap_all(hold, channel);
+            reap_all(sessions, channel);
         }
         if orders {
             if !channel.fill()? {
                 return Ok(());
             }
             while let Some((order, fds)) = channel.next()? {
-                obey(order, fds, hold, channel);
+                obey(order, fds, sessions, channel);
             }
         }
     }
@@ -136,10 +149,10 @@ pub(crate) fn serve(channel: &mut Channel, children: &ChildSignal, hold: &mut im
 }
 
 /// Sleeps until there is something to do: whether there are orders, and whether any process may have ended.
-fn wait(channel: &Channel, children: &ChildSignal, hold: &impl Hold) -> io::Result<(bool, bool)> {
+fn wait(channel: &Channel, children: &ChildSignal, sessions: &impl Sessions) -> io::Result<(bool, bool)> {
     let mut fds = vec![PollFd::new(channel, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
-    fds.extend(hold.watched());
-    let timeout = if hold.is_closing() { Some(LOOK_AGAIN) } else { hold.alarm().and_then(later) };
+    fds.extend(sessions.watched());
+    let timeout = if sessions.is_closing() { Some(LOOK_AGAIN) } else { sessions.alarm().and_then(later) };
     let rung = match poll(&mut fds, timeout.as_ref()) {
         Ok(ready) => ready == 0,
         Err(rustix::io::Errno::INTR) => false,
@@ -147,7 +160,7 @@ fn wait(channel: &Channel, children: &ChildSignal, hold: &impl Hold) -> io::Resu
     };
     let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
     let orders = fds.first().is_some_and(ready);
-    let changed = rung || hold.is_closing() || fds.iter().skip(1).any(ready);
+    let changed = rung || sessions.is_closing() || fds.iter().skip(1).any(ready);
     Ok((orders, changed))
 }
 
@@ -156,28 +169,32 @@ fn later(alarm: Duration) -> Option<Timespec> {
     Timespec::try_from(alarm + Duration::from_millis(1)).ok()
 }
 
-fn reap_all(hold: &mut impl Hold, channel: &Channel) {
+fn reap_all(sessions: &mut impl Sessions, channel: &Channel) {
     let alive = loop {
         match reap::next() {
-            Children::Ended(ended) => hold.child_ended(&ended, channel),
-            Children::Stopped(pid) => hold.child_stopped(pid),
+            Children::Ended(ended) => sessions.child_ended(&ended, channel),
+            Children::Stopped(pid) => sessions.child_stopped(pid),
             Children::Alive => break true,
             Children::Gone => break false,
         }
     };
-    hold.settled(alive, channel);
+    sessions.settled(alive, channel);
 }
 
-fn obey(order: Order, fds: Vec<OwnedFd>, hold: &mut impl Hold, channel: &Channel) {
+fn obey(order: Order, fds: Vec<OwnedFd>, sessions: &mut impl Sessions, channel: &Channel) {
     match order {
-        Order::Spawn { session, launch } => match hold.spawn(session, &launch, fds) {
+        Order::Spawn { session, launch } => match sessions.spawn(session, launch, fds, channel) {
             Ok(Some(pid)) => channel.report(&Report::Started { session, pid }),
             Ok(None) => {}
             Err(Failure { step, errno }) => channel.report(&Report::Failed { session, step, errno }),
         },
-        Order::Signal { session, signal } => hold.signal(session, signal),
-        Order::SignalGroup { session, signal } => hold.signal_group(session, signal),
-        Order::Close { session } => hold.close(session, channel),
+        Order::Signal { session, signal } => sessions.signal(session, signal),
+        Order::SignalGroup { session, signal } => sessions.signal_group(session, signal),
+        Order::Probe { session } => {
+            let waits_for_input = sessions.first(session).is_some_and(waiting::for_input);
+            channel.report(&Report::Probed { session, waits_for_input });
+        }
+        Order::Close { session } => sessions.close(session, channel),
     }
 }
 

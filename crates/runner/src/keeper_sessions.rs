@@ -17,18 +17,20 @@ use crate::keeper::Keeper;
 use crate::namespace::Namespace;
 use crate::procfs;
 use crate::reap::Ended;
-use crate::serve::{self, Announced, Hold};
+use crate::serve::{self, Announced, Sessions};
 use crate::signals::ChildSignal;
 
 /// Every session has a keeper process of its own, which is this process's child.
-pub(crate) struct Keepers {
+pub(crate) struct KeeperSessions {
     namespace: Option<Namespace>,
-    sessions: HashMap<SessionId, Kept>,
+    sessions: HashMap<SessionId, KeeperSession>,
 }
 
 /// A session behind its keeper.
-struct Kept {
+struct KeeperSession {
     keeper: i32,
+    /// Its first process as it is called out here, once it runs.
+    first: Option<i32>,
     socket: OwnedFd,
     bytes: Vec<u8>,
     exited: bool,
@@ -36,7 +38,7 @@ struct Kept {
     closed: Option<Report>,
 }
 
-impl Keepers {
+impl KeeperSessions {
     /// In namespaces when they work here, or as told.
     pub(crate) fn strongest(wanted: Option<Containment>) -> io::Result<Self> {
         let namespace = match wanted {
@@ -44,10 +46,10 @@ impl Keepers {
             Some(_) => Some(Namespace::try_here()?),
             None => Namespace::try_here().ok(),
         };
-        Ok(Keepers { namespace, sessions: HashMap::new() })
+        Ok(KeeperSessions { namespace, sessions: HashMap::new() })
     }
 
-    fn start(&self, session: SessionId, launch: &Launch, fds: &[OwnedFd]) -> io::Result<Kept> {
+    fn start(&self, session: SessionId, launch: &Launch, fds: &[OwnedFd]) -> io::Result<KeeperSession> {
         let flags = SocketFlags::CLOEXEC;
         let (socket, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         let keeper = match &self.namespace {
@@ -57,15 +59,15 @@ impl Keepers {
         if keeper == 0 {
             let kept: Vec<_> = fds.iter().map(AsFd::as_fd).chain([far.as_fd()]).collect();
             serve::close_all_but(&kept);
-            let done = keep(self.namespace.as_ref(), session, launch, fds, far);
+            let done = live(self.namespace.as_ref(), session, launch, fds, far);
             std::process::exit(i32::from(done.is_err()));
         }
-        Ok(Kept { keeper, socket, bytes: Vec::new(), exited: false, closed: None })
+        Ok(KeeperSession { keeper, first: None, socket, bytes: Vec::new(), exited: false, closed: None })
     }
 }
 
 /// The life of a keeper.
-fn keep(
+fn live(
     namespace: Option<&Namespace>,
     session: SessionId,
     launch: &Launch,
@@ -76,7 +78,7 @@ fn keep(
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))?;
     let children = ChildSignal::take_over()?;
     if let Some(namespace) = namespace
-        && let Err(error) = namespace.furnish()
+        && let Err(error) = namespace.set_up()
     {
         let errno = error.raw_os_error().unwrap_or(libc::EIO);
         channel.report(&Report::Failed { session, step: Step::Contain, errno });
@@ -96,7 +98,7 @@ fn close_spawn_fds(fds: &[OwnedFd]) {
     }
 }
 
-impl Kept {
+impl KeeperSession {
     /// Passes on what the keeper has reported.
     fn relay(&mut self, channel: &Channel) {
         let mut chunk = [0; 4096];
@@ -114,9 +116,12 @@ impl Kept {
             Report::Started { session, .. } => {
                 // Inside a namespace the keeper knows its child by another number.
                 let pid = procfs::children(self.keeper).first().copied().unwrap_or(self.keeper);
+                self.first = Some(pid);
                 channel.report(&Report::Started { session, pid });
             }
+            Report::Probed { .. } => {}
             Report::Ready { .. } | Report::Failed { .. } | Report::Exited { .. } => {
+                self.first = None;
                 self.exited = true;
                 channel.report(&report);
             }
@@ -127,18 +132,18 @@ impl Kept {
         if let Ok(frame) = wire::encode(order) {
             let _ = send(&self.socket, &frame, SendFlags::NOSIGNAL);
         }
-        self.let_go_on();
+        self.resume();
     }
 
     /// A command can stop its keeper, which then obeys nobody.
-    fn let_go_on(&self) {
+    fn resume(&self) {
         if let Some(keeper) = Pid::from_raw(self.keeper) {
             let _ = kill_process(keeper, rustix::process::Signal::CONT);
         }
     }
 }
 
-impl Announced for Keepers {
+impl Announced for KeeperSessions {
     fn ready(&self) -> Report {
         let containment = if self.namespace.is_some() { Containment::Namespace } else { Containment::Keeper };
         Report::Ready { containment, cgroup: None, abilities: Abilities::default() }
@@ -149,17 +154,22 @@ impl Announced for Keepers {
     }
 }
 
-impl Hold for Keepers {
+impl Sessions for KeeperSessions {
     fn spawn(
         &mut self,
         session: SessionId,
-        launch: &Launch,
+        launch: Launch,
         fds: Vec<OwnedFd>,
+        _channel: &Channel,
     ) -> Result<Option<i32>, Failure> {
-        let started = self.start(session, launch, &fds);
+        let started = self.start(session, &launch, &fds);
         let kept = started.map_err(|error| Failure::of(Step::Clone, &error))?;
         self.sessions.insert(session, kept);
         Ok(None)
+    }
+
+    fn first(&self, session: SessionId) -> Option<i32> {
+        self.sessions.get(&session)?.first
     }
 
     fn signal(&mut self, session: SessionId, signal: Signal) {
@@ -198,7 +208,7 @@ impl Hold for Keepers {
     }
 
     fn child_stopped(&mut self, pid: i32) {
-        self.sessions.values().filter(|kept| kept.keeper == pid).for_each(Kept::let_go_on);
+        self.sessions.values().filter(|kept| kept.keeper == pid).for_each(KeeperSession::resume);
     }
 
     fn settled(&mut self, _alive: bool, channel: &Channel) {
@@ -218,12 +228,12 @@ impl Hold for Keepers {
     }
 }
 
-impl Drop for Keepers {
+impl Drop for KeeperSessions {
     /// Lets go of every keeper and waits until each has ended its session and itself.
     fn drop(&mut self) {
         let keepers: Vec<i32> = self.sessions.values().map(|kept| kept.keeper).collect();
         for (_, kept) in self.sessions.drain() {
-            kept.let_go_on();
+            kept.resume();
         }
         for keeper in keepers {
             // SAFETY: waits for a child of this process; the status is of no interest.

@@ -16,11 +16,11 @@ const BACKLOG: i32 = 128;
 
 /// The listener of one command's proxy. When it is dropped, nobody listens any more, out there either.
 #[derive(Debug)]
-pub(crate) struct Outlet(OwnedFd);
+pub(crate) struct ProxyListener(OwnedFd);
 
-impl Outlet {
-    /// Listens on the loopback of this process's network, and hands the listener out over `door`.
-    pub(crate) fn open(door: &OwnedFd) -> io::Result<Self> {
+impl ProxyListener {
+    /// Listens on the loopback of this process's network, and hands the listener out over `channel`.
+    pub(crate) fn open(channel: &OwnedFd) -> io::Result<Self> {
         let listener = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         // The last command's connections may not have been forgotten yet.
         sockopt::set_socket_reuseaddr(&listener, true)?;
@@ -32,12 +32,12 @@ impl Outlet {
         if !ancillary.push(SendAncillaryMessage::ScmRights(&fds)) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        sendmsg(door, &[IoSlice::new(b"l")], &mut ancillary, SendFlags::NOSIGNAL)?;
-        Ok(Outlet(listener))
+        sendmsg(channel, &[IoSlice::new(b"l")], &mut ancillary, SendFlags::NOSIGNAL)?;
+        Ok(ProxyListener(listener))
     }
 }
 
-impl Drop for Outlet {
+impl Drop for ProxyListener {
     /// The server holds the same socket; closing this end alone would leave it listening.
     fn drop(&mut self) {
         let _ = shutdown(&self.0, Shutdown::Both);

@@ -1,4 +1,4 @@
-//! A warden: the first process of a sandbox, in which it runs one command after the other, never two at a time.
+//! The first process of a sandbox, in which it runs one command after the other, never two at a time.
 
 use std::ffi::CStr;
 use std::io;
@@ -12,13 +12,13 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::channel::Channel;
 use crate::clone::{self, Bounds, Failure, Stack};
-use crate::outlet::Outlet;
+use crate::proxy_listener::ProxyListener;
 use crate::reap::Ended;
 use crate::rlimits;
-use crate::serve::{self, Hold, send_to_group};
+use crate::serve::{self, Sessions, send_to_group};
 use crate::signals::ChildSignal;
 
-/// The life of a warden; it ends with its socket. Called in a fresh fork made with the namespaces' flags.
+/// Its life, which ends with its socket. Called in a fresh fork made with the namespaces' flags.
 pub(crate) fn live(fence: &Fence, namespaces: &Namespaces, socket: OwnedFd) -> io::Result<()> {
     let mut channel = Channel::new(socket);
     let children = ChildSignal::take_over()?;
@@ -33,10 +33,10 @@ pub(crate) fn live(fence: &Fence, namespaces: &Namespaces, socket: OwnedFd) -> i
                 return Ok(());
             }
         };
-        let mut inmate = Inmate::begin(session, enclosure, &launch, fds, &channel, &mut stack);
+        let mut command = SandboxedCommand::begin(session, enclosure, &launch, fds, &channel, &mut stack);
         drop(launch);
-        serve::serve(&mut channel, &children, &mut inmate)?;
-        if !inmate.finished {
+        serve::serve(&mut channel, &children, &mut command)?;
+        if !command.finished {
             return Ok(());
         }
         enclosure.clean()?;
@@ -64,8 +64,8 @@ fn next_spawn(channel: &mut Channel) -> io::Result<Option<(SessionId, Launch, Ve
     }
 }
 
-/// The one command in a sandbox: every process of the namespace but the warden is its own.
-struct Inmate {
+/// The one command in a sandbox: every process of the namespace but the first is its own.
+struct SandboxedCommand {
     session: SessionId,
     first: Option<i32>,
     exited: Option<Report>,
@@ -73,10 +73,10 @@ struct Inmate {
     closing: Option<u32>,
     finished: bool,
     /// Its way to the network, where it has one.
-    _outlet: Option<Outlet>,
+    _proxy: Option<ProxyListener>,
 }
 
-impl Inmate {
+impl SandboxedCommand {
     fn begin(
         session: SessionId,
         enclosure: &Enclosure,
@@ -87,17 +87,18 @@ impl Inmate {
     ) -> Self {
         let started = start(enclosure, launch, fds, stack);
         let finished = started.is_err();
-        let (started, outlet) = match started {
-            Ok((pid, outlet)) => (Ok(pid), outlet),
+        let (started, proxy) = match started {
+            Ok((pid, proxy)) => (Ok(pid), proxy),
             Err(failure) => (Err(failure), None),
         };
         let first = started.ok();
-        let inmate = Inmate { session, first, exited: None, closing: None, finished, _outlet: outlet };
+        let command =
+            SandboxedCommand { session, first, exited: None, closing: None, finished, _proxy: proxy };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },
         });
-        inmate
+        command
     }
 
     /// Every process of the namespace but this one.
@@ -117,13 +118,13 @@ fn start(
     launch: &Launch,
     mut fds: Vec<OwnedFd>,
     stack: &mut Stack,
-) -> Result<(i32, Option<Outlet>), Failure> {
+) -> Result<(i32, Option<ProxyListener>), Failure> {
     let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
     let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);
     enclosure.cover(fence).map_err(confined)?;
-    let door = if launch.has_proxy() { fds.pop() } else { None };
-    let outlet = door.as_ref().map(Outlet::open).transpose().map_err(confined)?;
+    let channel = if launch.has_proxy() { fds.pop() } else { None };
+    let proxy = channel.as_ref().map(ProxyListener::open).transpose().map_err(confined)?;
     if let [cwd, stdin, ..] = fds.as_mut_slice() {
         *cwd = same_directory(cwd, fence).map_err(|error| Failure::of(Step::Cwd, &error))?;
         if is_null(stdin) {
@@ -139,7 +140,7 @@ fn start(
     }
     let restrictions = Some(enclosure.restrictions());
     let bounds = Bounds { limits: *launch.limits(), restrictions, ..Bounds::default() };
-    Ok((clone::spawn(&parts, &fds, &bounds, stack)?, outlet))
+    Ok((clone::spawn(&parts, &fds, &bounds, stack)?, proxy))
 }
 
 /// Whether it is the device that is always empty. The host's own could be changed by whoever has it open.
@@ -172,8 +173,14 @@ fn same_directory(passed: &OwnedFd, fence: &Fence) -> io::Result<OwnedFd> {
     is_same(passed, &own).then_some(own).ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))
 }
 
-impl Hold for Inmate {
-    fn spawn(&mut self, _: SessionId, _: &Launch, _: Vec<OwnedFd>) -> Result<Option<i32>, Failure> {
+impl Sessions for SandboxedCommand {
+    fn spawn(
+        &mut self,
+        _: SessionId,
+        _: Launch,
+        _: Vec<OwnedFd>,
+        _: &Channel,
+    ) -> Result<Option<i32>, Failure> {
         Err(Failure { step: Step::Clone, errno: libc::EBUSY })
     }
 

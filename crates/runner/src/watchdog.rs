@@ -1,7 +1,7 @@
-//! The guardian: a second pair of eyes, should a command stop or kill the runner itself.
+//! The watchdog: a second pair of eyes, should a command stop or kill the runner itself.
 //!
 //! A command runs as the same user and knows its parent, so it can stop the runner. A stopped runner sees neither an
-//! order nor the end of its server; the guardian, which no command is told of, does. When the server is gone it lets
+//! order nor the end of its server; the watchdog, which no command is told of, does. When the server is gone it lets
 //! the runner go on, and ends what the runner does not end in time. When the runner is gone it ends its groups.
 
 use std::fs;
@@ -19,23 +19,23 @@ use crate::{clone_vm, serve};
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 const REMINDERS: usize = 20;
 
-/// A guardian on duty; dismissed when dropped.
-pub(crate) struct Guardian(Option<Pid>);
+/// A watchdog on duty; dismissed when dropped.
+pub(crate) struct Watchdog(Option<Pid>);
 
-impl Guardian {
+impl Watchdog {
     /// Forks one that watches this process and the server behind `channel`. `cgroup` names everything to be ended.
     pub(crate) fn post(channel: &Channel, cgroup: Option<PathBuf>) -> io::Result<Self> {
-        let guardian = clone_vm::fork(0, None)?;
-        if guardian == 0 {
+        let watchdog = clone_vm::fork(0, None)?;
+        if watchdog == 0 {
             let _ = watch(channel, cgroup);
-            // SAFETY: ends the guardian alone; the runner's own state is not dropped a second time.
+            // SAFETY: ends the watchdog alone; the runner's own state is not dropped a second time.
             unsafe { libc::_exit(0) }
         }
-        Ok(Guardian(Pid::from_raw(guardian)))
+        Ok(Watchdog(Pid::from_raw(watchdog)))
     }
 }
 
-impl Drop for Guardian {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some(pid) = self.0 {
             let _ = kill_process(pid, Signal::KILL);

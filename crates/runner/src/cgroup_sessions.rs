@@ -15,10 +15,10 @@ use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
 use crate::meter::Meter;
 use crate::reap::Ended;
 use crate::rlimits;
-use crate::serve::{Announced, Hold, send_to_group};
+use crate::serve::{Announced, Sessions, send_to_group};
 
 /// Every session has a group of its own; its first process is this process's child.
-pub(crate) struct Grouped {
+pub(crate) struct CgroupSessions {
     sessions: HashMap<SessionId, Session>,
     first: HashMap<i32, SessionId>,
     stack: Stack,
@@ -28,7 +28,7 @@ pub(crate) struct Grouped {
     cgroups: Cgroups,
 }
 
-/// A group that a whole sandbox shares, to be held to limits.
+/// A group that a whole sandbox shares, to be known by and held to limits.
 pub(crate) struct Group {
     slot: Slot,
     meter: Meter,
@@ -44,8 +44,8 @@ impl Group {
 
     /// In the first process: joins groups that nobody is born into.
     pub(crate) fn join(&self) {
-        for door in self.meter.doors() {
-            let _ = rustix::io::write(door, b"0");
+        for procs in self.meter.procs_files() {
+            let _ = rustix::io::write(procs, b"0");
         }
     }
 
@@ -89,10 +89,10 @@ impl Session {
     }
 }
 
-impl Grouped {
+impl CgroupSessions {
     pub(crate) fn new(cgroups: Cgroups) -> Self {
         let (sessions, first) = (HashMap::new(), HashMap::new());
-        Grouped { sessions, first, stack: Stack::new(), readable: Readable::default(), cgroups }
+        CgroupSessions { sessions, first, stack: Stack::new(), readable: Readable::default(), cgroups }
     }
 
     fn forget(&mut self, session: SessionId) {
@@ -105,7 +105,7 @@ impl Grouped {
     }
 }
 
-impl Announced for Grouped {
+impl Announced for CgroupSessions {
     fn ready(&self) -> Report {
         let cgroup = self.cgroups.base().to_str().map(str::to_owned);
         Report::Ready { containment: Containment::Cgroup, cgroup, abilities: Abilities::default() }
@@ -116,20 +116,22 @@ impl Announced for Grouped {
     }
 }
 
-impl Hold for Grouped {
+impl Sessions for CgroupSessions {
     fn spawn(
         &mut self,
         session: SessionId,
-        launch: &Launch,
+        launch: Launch,
         fds: Vec<OwnedFd>,
+        _channel: &Channel,
     ) -> Result<Option<i32>, Failure> {
         let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
-        let restrictions = restrictions_of(launch, &mut self.readable)?;
+        let restrictions = restrictions_of(&launch, &mut self.readable)?;
         let slot = self.cgroups.take().map_err(|error| Failure::of(Step::Contain, &error))?;
         let (meter, limits) =
             self.cgroups.limit(&slot, *launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
         let cgroup = Some(slot.directory());
-        let bounds = Bounds { cgroup, joins: meter.doors(), limits, restrictions: restrictions.as_ref() };
+        let bounds =
+            Bounds { cgroup, joins: meter.procs_files(), limits, restrictions: restrictions.as_ref() };
         let started = clone::spawn(&parts, &fds, &bounds, &mut self.stack);
         self.sessions.insert(session, Session { slot, meter, stage: Stage::Running });
         match started {
@@ -145,15 +147,16 @@ impl Hold for Grouped {
     }
 
     fn group(&mut self, limits: Limits) -> io::Result<Option<Group>> {
-        if limits.memory.is_none() && limits.processes.is_none() {
-            return Ok(None);
-        }
         let slot = self.cgroups.take()?;
-        // The warden is a process as well.
+        // The first process of the sandbox counts as well.
         let limits = Limits { processes: limits.processes.map(|count| count + 1), ..limits };
         let (meter, mut left) = self.cgroups.limit(&slot, limits)?;
         left.processes = left.processes.map(|count| count - 1);
         Ok(Some(Group { slot, meter, left }))
+    }
+
+    fn first(&self, session: SessionId) -> Option<i32> {
+        self.first.iter().find(|(_, id)| **id == session).map(|(pid, _)| *pid)
     }
 
     fn signal(&mut self, session: SessionId, signal: Signal) {
@@ -163,8 +166,8 @@ impl Hold for Grouped {
     }
 
     fn signal_group(&mut self, session: SessionId, signal: Signal) {
-        if let Some((leader, _)) = self.first.iter().find(|(_, id)| **id == session) {
-            send_to_group(*leader, signal);
+        if let Some(leader) = self.first(session) {
+            send_to_group(leader, signal);
         }
     }
 

@@ -1,0 +1,36 @@
+//! What a command needs of a sandbox.
+
+use std::time::Duration;
+
+use runward_model::{Fence, Limits};
+
+/// What a command needs of a sandbox. Those with the same needs can use the same one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    fence: Fence,
+    limits: Limits,
+    /// What the paths of the fence were when it was built: device and file number, or nothing. A mount keeps what was
+    /// there, whatever has been put in its place since.
+    found: Vec<Option<(u64, u64)>>,
+}
+
+impl Needs {
+    pub(crate) fn of(fence: &Fence, limits: &Limits) -> Self {
+        let paths = [&fence.writable, &fence.shown, &fence.hidden, &fence.protected];
+        let found = paths.into_iter().flatten().map(|path| runward_sandbox::identity(path)).collect();
+        Needs { fence: fence.kind(), limits: *limits, found }
+    }
+
+    pub(crate) fn fence(&self) -> &Fence {
+        &self.fence
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// How long a sandbox is kept for the next command with these needs.
+    pub(crate) fn keep(&self) -> Duration {
+        self.fence.keep
+    }
+}
