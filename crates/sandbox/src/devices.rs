@@ -33,7 +33,7 @@ pub(crate) fn clean() -> io::Result<()> {
 }
 
 /// Puts it in place of the host's: no disks, no memory, no other terminals.
-pub(crate) fn furnish(private: &Private) -> io::Result<()> {
+pub(crate) fn mount_private(private: &Private) -> io::Result<()> {
     let found: Vec<(&str, OwnedFd)> =
         DEVICES.iter().filter_map(|device| Some((*device, mounts::copy(Path::new(device)).ok()?))).collect();
     let inside = |path: &'static str| format!("dev/{path}");
@@ -53,6 +53,5 @@ pub(crate) fn furnish(private: &Private) -> io::Result<()> {
         mounts::attach(tree, Path::new(device))?;
     }
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")?;
-    private.attach("shm", Path::new("/dev/shm"))
+    Ok(mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")?)
 }

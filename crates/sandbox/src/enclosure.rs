@@ -1,13 +1,13 @@
 //! The inside of a sandbox: what a command sees of the host.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use runward_model::{Fence, Network, Tier};
+use runward_model::{Fence, Network, PrivateDirectory, Tier};
 use rustix::fs::FileType;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
@@ -46,23 +46,34 @@ enum Guarded {
 
 impl Enclosure {
     /// Makes the namespaces and everything in them. The caller was made with [`Namespaces::clone_flags`].
+    ///
+    /// The order is the security. What is to be shown is copied before anything is changed, while it still is what the
+    /// host has there; then all is made read-only and covered by what is private; then the copies are put back,
+    /// outer ones first and the narrower the rule the later, since what is mounted last is what is seen.
     pub fn build(fence: &Fence, namespaces: &Namespaces) -> io::Result<Self> {
+        // Asked in the host's network namespace: the table is one of each network.
         let services = services::listening();
         namespaces.enter(fence.network)?;
+        // Copies first. They keep the modes that they have now, so making all read-only does not reach them.
         let (writable, shown) = (copies(&fence.writable)?, visible(&fence.shown));
         let inner = inside_protected(fence);
         let inner = copies(&inner)?;
         mounts::make_read_only(mounts::root()?, Depth::All)?;
+        // `/tmp` is lent for a moment and covered again below; what is kept of `/run` and `/dev` has to be in hand
+        // before those are covered.
         let private = Private::mount(fence.temporary_size)?;
         let kept = kept_run(fence.network);
         let terminals = mounts::open(c"/dev/pts").ok();
-        devices::furnish(&private)?;
-        furnish_run(&private, kept)?;
-        private.attach_temporary()?;
+        devices::mount_private(&private)?;
+        for directory in PrivateDirectory::ALL {
+            private.attach_own(directory)?;
+        }
+        show_kept(kept)?;
         if fence.tier == Tier::Full {
             let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
             mount("proc", "/proc", "proc", flags, None)?;
         }
+        // What is only read goes below what is written: a workspace inside a shown directory stays writable.
         for (path, tree) in shown {
             mounts::make_read_only(&tree, Depth::All)?;
             show(path, tree)?;
@@ -70,31 +81,33 @@ impl Enclosure {
         for (path, tree) in writable {
             show(path, tree)?;
         }
+        // Only now: mount points for what is shown in them had to be made.
         for place in [c"/dev", c"/run"] {
             mounts::make_read_only(mounts::open(place)?, Depth::One)?;
         }
+        // Protected paths lie in writable roots, so over them; roots named inside a protected path over that again.
         protect_all(fence, &private)?;
         for (path, tree) in inner {
             mounts::attach(tree, path)?;
         }
+        // Last of all mounts, so that nothing uncovers it.
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             unless_gone(private.cover(&path))?;
         }
-        let is_own = |socket: &Path| root_of(socket, fence).is_some_and(|root| !is_shared(root));
-        for socket in services.iter().filter_map(|socket| fs::canonicalize(socket).ok()) {
-            if !is_own(&socket) && socket.symlink_metadata().is_ok_and(|it| it.file_type().is_socket()) {
-                unless_gone(private.cover(&socket))?;
-            }
-        }
+        cover_services(&services, fence, &private)?;
         if fence.network.is_own() {
             loopback::bring_up()?;
         }
-        let restrictions = Restrictions::enclosed(&places(&fence.writable))?;
+        // Landlock is told of what is mounted by now. This process keeps its capabilities, to clean up with; what it
+        // executes cannot have them.
+        let roots = fence.writable.iter().map(|path| mounts::path(path));
+        let private_roots = PrivateDirectory::writable().map(|private| Path::new(private.path));
+        let restrictions = Restrictions::enclosed(roots.chain(private_roots.filter(|path| path.is_dir())))?;
         capabilities::bound();
         Ok(Enclosure { private, restrictions, terminals })
     }
 
-    /// What a command in here takes on.
+    /// What a command in here is restricted by.
     pub fn restrictions(&self) -> &Restrictions {
         &self.restrictions
     }
@@ -105,6 +118,8 @@ impl Enclosure {
     }
 
     /// Makes it fit for the next command: nothing of the last one is left. All its processes are gone.
+    ///
+    /// An error means that something may be left, and ends the sandbox.
     pub fn clean(&self) -> io::Result<()> {
         while unmount(CONSOLE, UnmountFlags::DETACH).is_ok() {}
         self.private.clean()?;
@@ -159,9 +174,16 @@ fn inside_protected(fence: &Fence) -> Vec<CString> {
     fence.writable.iter().filter(protected).cloned().collect()
 }
 
-/// Whether everybody has files there, and services that listen.
-fn is_shared(root: &Path) -> bool {
-    ["/tmp", "/var/tmp", "/dev/shm", "/run"].iter().any(|shared| root == Path::new(shared))
+/// Covers what listens on the host, but for what does so in a workspace.
+fn cover_services(services: &[PathBuf], fence: &Fence, private: &Private) -> io::Result<()> {
+    let is_shared = |root: &Path| PrivateDirectory::ALL.iter().any(|one| root == Path::new(one.path));
+    let is_own = |socket: &Path| root_of(socket, fence).is_some_and(|root| !is_shared(root));
+    for socket in services.iter().filter_map(|socket| fs::canonicalize(socket).ok()) {
+        if !is_own(&socket) && socket.symlink_metadata().is_ok_and(|it| it.file_type().is_socket()) {
+            unless_gone(private.cover(&socket))?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts a copy where it was; what leads there may have to be made again in a private directory.
@@ -178,24 +200,13 @@ fn show(path: &Path, tree: OwnedFd) -> io::Result<()> {
     mounts::attach(tree, path)
 }
 
-/// Everything that can be written, as Landlock is told.
-fn places(writable: &[CString]) -> Vec<&CStr> {
-    let private =
-        [c"/tmp", c"/var/tmp", c"/dev/shm"].into_iter().filter(|place| mounts::path(place).is_dir());
-    writable.iter().map(CString::as_c_str).chain(private).collect()
-}
-
 fn kept_run(network: Network) -> Vec<(&'static str, OwnedFd)> {
     let resolver = (network == Network::On).then_some(RESOLVER);
     let wanted = KEPT_RUN.into_iter().chain(resolver);
     wanted.filter_map(|place| Some((place, mounts::copy(Path::new(place)).ok()?))).collect()
 }
 
-fn furnish_run(private: &Private, kept: Vec<(&str, OwnedFd)>) -> io::Result<()> {
-    if !Path::new("/run").is_dir() {
-        return Ok(());
-    }
-    private.attach("run", Path::new("/run"))?;
+fn show_kept(kept: Vec<(&str, OwnedFd)>) -> io::Result<()> {
     for (place, tree) in kept {
         fs::create_dir_all(place)?;
         mounts::attach(tree, Path::new(place))?;

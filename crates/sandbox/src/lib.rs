@@ -9,7 +9,6 @@
 //! Building one takes a millisecond or two, so it is kept and cleaned for the next command like it. Each command
 //! then takes on its [`Restrictions`] between clone and exec: no capabilities, no new privileges, Landlock, seccomp.
 //! Those alone remain where no namespace can be made. [`probe()`] tells by trying which of it works here.
-//! [`Seatbelt`] writes the same fence down for macOS, where one text does it all.
 #![expect(unsafe_code, reason = "Landlock, seccomp, capabilities and mounts have no safe interface")]
 
 mod capabilities;
@@ -26,7 +25,6 @@ mod probe;
 mod promises;
 mod readable;
 mod restrictions;
-mod seatbelt;
 mod seccomp;
 mod services;
 mod settings;
@@ -40,5 +38,4 @@ pub use probe::probe;
 pub use promises::{remedy, unkept};
 pub use readable::Readable;
 pub use restrictions::Restrictions;
-pub use seatbelt::Seatbelt;
 pub use settings::{Fallback, Scene, Settings, Unconfinable};

@@ -181,20 +181,10 @@ mod tests {
 
     fn fence(root: &Path, protected: &[&str]) -> Fence {
         let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap();
-        Fence {
-            profile: Profile::WorkspaceWrite,
-            tier: Tier::Full,
-            network: Network::Off,
-            writable: vec![text(root)],
-            protected: protected.iter().map(|name| text(&root.join(name))).collect(),
-            hidden: Vec::new(),
-            shown: Vec::new(),
-            temporary: None,
-            directory: CString::default(),
-            placeholders: Vec::new(),
-            temporary_size: 1 << 30,
-            keep: Duration::ZERO,
-        }
+        let mut fence = Fence::new(Profile::WorkspaceWrite, Tier::Full, Network::Off, CString::default());
+        fence.writable = vec![text(root)];
+        fence.protected = protected.iter().map(|name| text(&root.join(name))).collect();
+        fence
     }
 
     fn names(root: &Path) -> Vec<String> {

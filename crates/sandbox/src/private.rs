@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use runward_model::{PrivateDirectory, Purpose};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat,
 };
@@ -19,11 +20,22 @@ const MAX_ENTRIES: usize = 2000;
 /// Deeper trees are not gone into.
 const MAX_DEPTH: usize = 64;
 
-/// Where private directories are put, by their names in here.
-const PLACES: [(&str, &str); 2] = [("tmp", "/tmp"), ("var-tmp", "/var/tmp")];
+/// Covers a directory: nobody may look into it.
+const EMPTY: &str = "empty";
 
-/// Directories that commands write to.
-const CLEANED: [&str; 3] = ["tmp", "var-tmp", "shm"];
+/// Covers a file.
+const NOTHING: &str = "nothing";
+
+/// Covers what is missing: there is nothing in it either, but everybody may see that.
+const MISSING: &str = "missing";
+
+/// The mode of what everybody may write to.
+const WRITABLE: u32 = 0o1777;
+
+/// How a private directory is called in here.
+fn name_of(directory: PrivateDirectory) -> String {
+    directory.path.trim_start_matches('/').replace('/', "-")
+}
 
 /// A file system in memory for one sandbox.
 #[derive(Debug)]
@@ -42,18 +54,18 @@ impl Private {
         mount("tmpfs", "/tmp", "tmpfs", flags, options.as_c_str())?;
         let root = openat(CWD, "/tmp", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let private = Private { root };
-        for name in ["tmp", "var-tmp", "shm", "dev", "run", "empty", "missing"] {
+        let own = PrivateDirectory::ALL.map(name_of);
+        for name in own.iter().map(String::as_str).chain(["dev", EMPTY, MISSING]) {
             mkdirat(&private.root, name, Mode::RWXU)?;
         }
-        for name in CLEANED {
-            private.set_mode(name, 0o1777)?;
+        for directory in PrivateDirectory::ALL {
+            let mode = if directory.purpose == Purpose::Services { 0o755 } else { WRITABLE };
+            private.set_mode(&name_of(directory), mode)?;
         }
-        for name in ["dev", "run"] {
-            private.set_mode(name, 0o755)?;
-        }
-        private.set_mode("empty", 0)?;
-        private.set_mode("missing", 0o555)?;
-        openat(&private.root, "nothing", OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
+        private.set_mode("dev", 0o755)?;
+        private.set_mode(EMPTY, 0)?;
+        private.set_mode(MISSING, 0o555)?;
+        openat(&private.root, NOTHING, OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
         Ok(private)
     }
 
@@ -71,25 +83,21 @@ impl Private {
         mounts::attach(mounts::copy_at(&self.root, Path::new(name))?, place)
     }
 
-    /// Puts private directories over those that everybody shares.
-    pub(crate) fn attach_temporary(&self) -> io::Result<()> {
-        for (name, place) in PLACES {
-            if Path::new(place).is_dir() {
-                self.attach(name, Path::new(place))?;
-            }
-        }
-        Ok(())
+    /// Puts a private directory over the one that everybody shares, if there is one.
+    pub(crate) fn attach_own(&self, directory: PrivateDirectory) -> io::Result<()> {
+        let place = Path::new(directory.path);
+        if place.is_dir() { self.attach(&name_of(directory), place) } else { Ok(()) }
     }
 
     /// Puts something over a place, so that what is there can be neither read nor replaced.
     pub(crate) fn cover(&self, place: &Path) -> io::Result<()> {
         let directory = place.symlink_metadata()?.is_dir();
-        self.cover_with(if directory { "empty" } else { "nothing" }, place)
+        self.cover_with(if directory { EMPTY } else { NOTHING }, place)
     }
 
-    /// The same with an empty directory that everybody may read, for what is not there.
+    /// Covers a placeholder with an empty directory that everybody may list: what is missing is seen to be.
     pub(crate) fn cover_missing(&self, place: &Path) -> io::Result<()> {
-        self.cover_with("missing", place)
+        self.cover_with(MISSING, place)
     }
 
     fn cover_with(&self, name: &str, place: &Path) -> io::Result<()> {
@@ -98,14 +106,17 @@ impl Private {
         mounts::attach(tree, place)
     }
 
-    /// Removes what a command has left.
+    /// Removes what a command has left. An error means that the sandbox must not be used again.
     pub(crate) fn clean(&self) -> io::Result<()> {
         let mut left = MAX_ENTRIES;
-        for name in CLEANED {
-            let directory = openat(&self.root, name, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        for name in PrivateDirectory::writable().map(name_of) {
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let directory = openat(&self.root, name.as_str(), flags, Mode::empty())?;
             empty(&directory, &mut left, MAX_DEPTH)?;
+            // The directory itself stays, and with it what a command may have tied to it: attributes first, since a
+            // list of rights (an ACL) changes what the mode means.
             forget_attributes(&directory)?;
-            self.set_mode(name, 0o1777)?;
+            self.set_mode(&name, WRITABLE)?;
         }
         Ok(())
     }
@@ -143,6 +154,7 @@ fn empty(directory: &OwnedFd, left: &mut usize, depth: usize) -> io::Result<()> 
         *left = left.checked_sub(1).ok_or_else(too_much)?;
         if entry.file_type() == FileType::Directory {
             let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            // Nothing is ever mounted below `root`, and no link leads anywhere: what is met all the same is not ours to empty.
             let within = ResolveFlags::BENEATH | ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
             empty(&openat2(directory, name, flags, Mode::empty(), within)?, left, depth)?;
             match unlinkat(directory, name, AtFlags::REMOVEDIR) {

@@ -3,7 +3,6 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::time::Duration;
 
 use runward_model::{Abilities, Fence, Network, Profile, Tier};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -72,30 +71,18 @@ fn trial(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
 }
 
 fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
-    let sample = Fence {
-        profile: Profile::ReadOnly,
-        tier,
-        network: Network::Off,
-        writable: Vec::new(),
-        protected: Vec::new(),
-        hidden: vec![CString::from(c"/etc/hostname")],
-        shown: Vec::new(),
-        temporary: None,
-        directory: CString::default(),
-        placeholders: Vec::new(),
-        temporary_size: 1 << 30,
-        keep: Duration::ZERO,
-    };
+    let mut sample = Fence::new(Profile::ReadOnly, tier, Network::Off, CString::default());
+    sample.hidden = vec![CString::from(c"/etc/hostname")];
     let told = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
     let Some(namespaces) = namespaces else {
         let restrictions =
             Restrictions::alone(&sample, &mut Readable::default()).map_err(told("Landlock"))?;
-        restrictions.take_on().map_err(told("restrictions"))?;
+        restrictions.apply().map_err(told("restrictions"))?;
         return forbidden_acts();
     };
     let enclosure = Enclosure::build(&sample, namespaces).map_err(told("namespaces and mounts"))?;
     enclosure.clean().map_err(told("cleaning up"))?;
-    enclosure.restrictions().take_on().map_err(told("restrictions"))?;
+    enclosure.restrictions().apply().map_err(told("restrictions"))?;
     forbidden_acts()
 }
 

@@ -27,7 +27,7 @@ pub struct Readable(Option<Found>);
 struct Found {
     kept_out: Vec<PathBuf>,
     listed: Vec<(PathBuf, Stamp)>,
-    places: Vec<Place>,
+    places: Vec<ReadablePath>,
     at: Instant,
     /// Whether something changed just then, so that another change might not show.
     is_unsettled: bool,
@@ -35,7 +35,7 @@ struct Found {
 
 /// Something that may be read, with everything below it.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ReadablePath {
     pub(crate) open: OwnedFd,
     pub(crate) is_directory: bool,
 }
@@ -46,7 +46,7 @@ struct Stamp(u64, u64, (i64, i64));
 
 impl Readable {
     /// Everything but `kept_out` and what is below those.
-    pub(crate) fn all_but(&mut self, kept_out: &[&Path]) -> &[Place] {
+    pub(crate) fn all_but(&mut self, kept_out: &[&Path]) -> &[ReadablePath] {
         let found = match self.0.take() {
             Some(found) if found.is_still_so(kept_out) => found,
             _ => Found::now(kept_out),
@@ -80,7 +80,7 @@ impl Found {
         }
         if !self.kept_out.iter().any(|path| path.starts_with(place)) {
             let open = rustix::fs::open(place, mounts::FIND, Mode::empty());
-            self.places.extend(open.ok().map(|open| Place { open, is_directory }));
+            self.places.extend(open.ok().map(|open| ReadablePath { open, is_directory }));
             return;
         }
         // Before it is listed: what changes meanwhile is seen the next time.
@@ -118,8 +118,8 @@ impl Stamp {
 mod tests {
     use super::*;
 
-    fn names(places: &[Place]) -> Vec<PathBuf> {
-        let name = |place: &Place| {
+    fn names(places: &[ReadablePath]) -> Vec<PathBuf> {
+        let name = |place: &ReadablePath| {
             let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&place.open));
             fs::read_link(link).unwrap()
         };
@@ -172,7 +172,7 @@ mod tests {
         let secret = Path::new("/usr/share/nothing/of/this/name");
         let mut readable = Readable::default();
         let first = readable.all_but(&[secret])[0].open.try_clone().unwrap();
-        let numbers = |places: &[Place]| -> Vec<i32> {
+        let numbers = |places: &[ReadablePath]| -> Vec<i32> {
             places.iter().map(|place| std::os::fd::AsRawFd::as_raw_fd(&place.open)).collect()
         };
         let before = numbers(readable.all_but(&[secret]));

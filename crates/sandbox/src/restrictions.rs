@@ -1,9 +1,10 @@
-//! What a command takes on between clone and exec.
+//! What a command is restricted by from between clone and exec on, whatever it executes.
 
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
 
-use runward_model::{Fence, Network};
+use runward_model::{Fence, Network, PrivateDirectory};
 
 use crate::capabilities;
 use crate::landlock::{self, Access, Ruleset};
@@ -11,7 +12,7 @@ use crate::mounts;
 use crate::readable::Readable;
 use crate::seccomp::{Filter, Sockets};
 
-/// What a command takes on between clone and exec: made before, since nothing may be allocated there.
+/// What a command is restricted by: made before the clone, since nothing may be allocated between that and exec.
 #[derive(Debug)]
 pub struct Restrictions {
     /// None where mounts keep what Landlock would, and the kernel's Landlock is too old to let files be moved about.
@@ -28,13 +29,9 @@ const MOVES_FILES: u32 = 2;
 pub(crate) const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// Directories that hold devices, processes and other people's temporary files; without namespaces they are not
-/// read as a whole.
-const GUARDED: [&str; 4] = ["/dev", "/tmp", "/var/tmp", "/run"];
-
 impl Restrictions {
     /// For a command in an enclosure, where the mounts have been made: they keep what Landlock cannot.
-    pub(crate) fn enclosed(writable: &[&std::ffi::CStr]) -> io::Result<Self> {
+    pub(crate) fn enclosed<'a>(writable: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
         let filter = Filter::new(Sockets::Usual);
         if landlock::version() < MOVES_FILES {
             return Ok(Restrictions { rules: None, filter, bounds: false });
@@ -42,7 +39,7 @@ impl Restrictions {
         let rules = Ruleset::new()?;
         rules.allow(mounts::open(c"/")?, Access::Read)?;
         for path in writable {
-            rules.allow(mounts::find(mounts::path(path))?, Access::Change)?;
+            rules.allow(mounts::find(path)?, Access::Change)?;
         }
         rules.allow(mounts::open(c"/dev")?, Access::Use)?;
         Ok(Restrictions { rules: Some(rules), filter, bounds: false })
@@ -51,9 +48,10 @@ impl Restrictions {
     /// For a command without namespaces: everything readable but what is hidden and what everybody shares.
     pub fn alone(fence: &Fence, readable: &mut Readable) -> io::Result<Self> {
         let rules = Ruleset::new()?;
-        let hidden: Vec<_> = fence.hidden.iter().map(|path| crate::mounts::path(path)).collect();
-        let guarded = GUARDED.iter().map(std::path::Path::new);
-        let kept_out: Vec<_> = hidden.into_iter().chain(guarded).collect();
+        let hidden: Vec<_> = fence.hidden.iter().map(|path| mounts::path(path)).collect();
+        // Devices, and other people's temporary files and services, are not read as a whole.
+        let shared = PrivateDirectory::ALL.map(|private| private.path).into_iter().chain(["/dev"]);
+        let kept_out: Vec<_> = hidden.into_iter().chain(shared.map(Path::new)).collect();
         for place in readable.all_but(&kept_out) {
             rules.allow_known(&place.open, place.is_directory, Access::Read)?;
         }
@@ -81,8 +79,12 @@ impl Restrictions {
         self.rules.as_ref().map_or(Ok(()), |rules| rules.allow(terminal, Access::Use))
     }
 
-    /// Takes them on, for good. Async-signal-safe: system calls only.
-    pub fn take_on(&self) -> io::Result<()> {
+    /// Applies them to this process, for good. Async-signal-safe: system calls only.
+    ///
+    /// The order counts. The bounding set needs a capability to be lowered, so it comes before they are dropped; once
+    /// they are, only a process that gains no new privileges may restrict itself. The filter comes last, so that it need
+    /// not allow what the others call.
+    pub fn apply(&self) -> io::Result<()> {
         // In an enclosure that has been done once for all.
         if self.bounds {
             capabilities::bound();

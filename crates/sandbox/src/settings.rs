@@ -121,20 +121,13 @@ impl Settings {
             return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
         }
         let writable = if profile == Profile::ReadOnly { Vec::new() } else { self.writable(cwd) };
-        let fence = Fence {
-            profile,
-            tier: abilities.tier,
-            network,
-            shown: texts(self.shown(&[cwd, program], &writable))?,
-            protected: texts(self.protected(&writable))?,
-            writable: texts(writable)?,
-            hidden: texts(hidden)?,
-            temporary: None,
-            temporary_size: self.temporary_size,
-            keep: self.keep,
-            directory: text(cwd.to_owned())?,
-            placeholders: Vec::new(),
-        };
+        let mut fence = Fence::new(profile, abilities.tier, network, text(cwd.to_owned())?);
+        fence.shown = texts(self.shown(&[cwd, program], &writable))?;
+        fence.protected = texts(self.protected(&writable))?;
+        fence.writable = texts(writable)?;
+        fence.hidden = texts(hidden)?;
+        fence.temporary_size = self.temporary_size;
+        fence.keep = self.keep;
         Ok((Some(fence), enforced))
     }
 }

@@ -3,7 +3,11 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use runward_model::PrivateDirectory;
+use rustix::fs::Access;
 
 use crate::settings::{Settings, canonical};
 
@@ -70,13 +74,10 @@ const MOSTLY_SYSTEM: [&str; 3] = ["/dev", "/var/cache", "/var/lib"];
 /// How settings of ours are called.
 const OWN_NAMES: &[u8] = b".runward";
 
-/// Directories that everybody shares; a confined command has its own.
-const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
-
 impl Settings {
     /// The working directory, if it can be somebody's workspace, and the configured roots that there are.
     pub fn writable(&self, cwd: &Path) -> Vec<PathBuf> {
-        let own = (!self.is_nobodys(cwd)).then(|| cwd.to_owned());
+        let own = (!self.is_system_directory(cwd)).then(|| cwd.to_owned());
         let roots = self.writable_roots.iter().filter_map(|root| fs::canonicalize(root).ok());
         let mut writable: Vec<PathBuf> = own.into_iter().chain(roots).collect();
         writable.sort_unstable();
@@ -85,14 +86,23 @@ impl Settings {
     }
 
     /// Whether a directory belongs to the system or to everybody.
-    pub fn is_nobodys(&self, cwd: &Path) -> bool {
+    pub fn is_system_directory(&self, cwd: &Path) -> bool {
         let below = |places: &[&str]| places.iter().any(|place| cwd.starts_with(place));
         let home = self.home.as_deref();
         let at_home = home.is_some_and(|home| cwd.starts_with(home));
         let above_home = home.is_some_and(|home| home.starts_with(cwd) && home != cwd);
         let shared = SHARED.iter().any(|shared| cwd == Path::new(shared)) && home != Some(cwd);
-        let system = below(&SYSTEM) || (below(&MOSTLY_SYSTEM) && !at_home && !below(&PRIVATE));
+        let private = PrivateDirectory::around(cwd).is_some();
+        let system = below(&SYSTEM) || (below(&MOSTLY_SYSTEM) && !at_home && !private);
         above_home || shared || system || self.is_guarded(cwd)
+    }
+
+    /// Whether a file, links resolved, lies where some command may write, whichever directory that command is given.
+    pub fn may_be_written(&self, file: &Path) -> bool {
+        let below = |places: &[&str]| places.iter().any(|place| file.starts_with(place));
+        let root = |root: &PathBuf| file.starts_with(canonical(root));
+        let named = self.writable_roots.iter().chain(&self.home).any(root);
+        (named || !below(&SYSTEM)) && file.ancestors().any(is_ours)
     }
 
     /// Whether it lies in what would be protected if somebody worked further up.
@@ -113,9 +123,10 @@ impl Settings {
 
     /// What would be out of sight in a directory that everybody shares.
     pub(crate) fn shown(&self, paths: &[&Path], writable: &[PathBuf]) -> Vec<PathBuf> {
-        let is_inside = |path: &Path| PRIVATE.iter().any(|private| path.starts_with(private));
+        let is_inside = |path: &Path| PrivateDirectory::around(path).is_some();
+        let is_one = |path: &PathBuf| PrivateDirectory::ALL.iter().any(|one| path == Path::new(one.path));
         let visible = self.visible.iter().filter_map(|path| fs::canonicalize(path).ok());
-        let visible = visible.filter(|path| !PRIVATE.iter().any(|private| path == Path::new(private)));
+        let visible = visible.filter(|path| !is_one(path));
         let mut shown: Vec<PathBuf> = Vec::new();
         for path in visible.chain(paths.iter().map(Into::into)).filter(|path| is_inside(path)) {
             if !writable.iter().chain(&shown).any(|root| path.starts_with(root)) {
@@ -148,6 +159,13 @@ impl Settings {
         protected.dedup();
         protected
     }
+}
+
+/// Whether this user may write a file, or change that.
+fn is_ours(path: &Path) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    let owned = fs::metadata(path).is_ok_and(|found| found.uid() == user);
+    owned || rustix::fs::access(path, Access::WRITE_OK).is_ok()
 }
 
 /// Whatever is called as if it were settings of ours.
