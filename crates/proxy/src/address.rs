@@ -1,6 +1,6 @@
 //! Which addresses belong to everybody.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 /// The same address in its plainest form: one of version 4 may be written as one of version 6.
 pub(crate) fn plain(address: IpAddr) -> IpAddr {
@@ -17,6 +17,18 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
         IpAddr::V4(four) => is_public_v4(four),
         IpAddr::V6(six) => is_public_v6(six),
     }
+}
+
+/// Whether an address is one of this host: then the way to it begins there, too. Nothing is sent.
+pub(crate) fn is_own(address: IpAddr) -> bool {
+    let any: IpAddr =
+        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let way = UdpSocket::bind((any, 0)).and_then(|socket| {
+        // Any port: it is only asked which way it would go.
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    way.is_ok_and(|begin| plain(begin.ip()) == plain(address) || plain(begin.ip()).is_loopback())
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -51,6 +63,12 @@ mod tests {
         for address in ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:2800:220:1::1", "::ffff:8.8.8.8"] {
             assert!(is_public(address.parse().unwrap()), "{address}");
         }
+    }
+
+    #[test]
+    fn addresses_of_this_host_are_known_and_others_are_not() {
+        assert!(is_own("127.0.0.1".parse().unwrap()));
+        assert!(!is_own("1.1.1.1".parse().unwrap()));
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub trait Gate: Debug + Send + Sync {
 
     /// Asks a person: who allowed it, or why it is not allowed.
     fn ask(&self, target: &Target) -> Later<Result<String, String>>;
+
+    /// A connection was closed, since the command has as many as it may have just now.
+    fn crowded(&self, open: usize);
 }
 
 /// Who knows the addresses of names.

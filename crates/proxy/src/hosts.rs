@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::address::is_public;
+use crate::address::{is_own, is_public};
 use crate::pattern::{Pattern, Unreadable};
 use crate::target::Target;
 
@@ -58,8 +58,11 @@ impl Hosts {
         if let Some(entry) = find(&self.deny) {
             return Ruling::Deny(self.denies(&entry));
         }
-        if let Some(entry) = find(&self.allow) {
-            return Ruling::Allow(entry);
+        // Else whoever may not reach a name would reach it by its address.
+        let allow =
+            self.allow.iter().find(|entry| entry.means(target) && !(entry.is_all() && target.is_address()));
+        if let Some(entry) = allow {
+            return Ruling::Allow(entry.to_string());
         }
         let Hosts { setting, .. } = self;
         let own = if target.is_loopback() {
@@ -77,15 +80,17 @@ impl Hosts {
         if let Some(entry) = self.deny.iter().find(names) {
             return Err(self.denies(entry));
         }
-        if is_public(address) || self.allow.iter().any(|entry| names(&entry)) {
+        let own = is_own(address);
+        if is_public(address) && !own || self.allow.iter().any(|entry| names(&entry)) {
             return Ok(Leave::Given);
         }
         if self.ask.iter().any(|entry| names(&entry)) {
             return Ok(Leave::ToBeAsked);
         }
         let Hosts { setting, .. } = self;
+        let what = if is_public(address) { "is an address of this host" } else { "is no public address" };
         Err(format!(
-            "{address} is no public address, and such have to be named themselves; to allow it, add \"{address}\" to {setting}"
+            "{address} {what}, and such have to be named themselves; to allow it, add \"{address}\" to {setting}"
         ))
     }
 
@@ -125,6 +130,17 @@ mod tests {
         assert!(matches!(judged(&entries, "a.evil.net"), Ruling::Deny(_)));
         assert!(matches!(judged(&["example.com"], "example.org"), Ruling::Deny(_)));
         assert!(matches!(judged(&[], "example.org"), Ruling::Deny(_)));
+    }
+
+    #[test]
+    fn every_name_is_no_address() {
+        let entries = ["*", "!secret.example.com"];
+        assert_eq!(judged(&entries, "www.example.com"), Ruling::Allow("*".into()));
+        let Ruling::Deny(why) = judged(&entries, "93.184.216.34") else { panic!("it is no name") };
+        assert!(why.contains("add \"93.184.216.34:443\" there"), "{why}");
+        assert_eq!(judged(&["?*"], "93.184.216.34"), Ruling::Ask("*".into()));
+        assert!(matches!(judged(&["!*", "93.184.216.34"], "93.184.216.34"), Ruling::Deny(_)));
+        assert!(matches!(judged(&["*", "93.0.0.0/8"], "93.184.216.34"), Ruling::Allow(_)));
     }
 
     #[test]

@@ -72,6 +72,11 @@ impl Pattern {
         }
     }
 
+    /// Whether it is `*`.
+    pub(crate) fn is_all(&self) -> bool {
+        self.hosts == Hosts::All
+    }
+
     fn at(&self, port: u16) -> bool {
         self.port.is_none_or(|only| only == port)
     }

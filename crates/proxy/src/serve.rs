@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinSet;
 
 use crate::dial::{Gate, Resolve, Way};
@@ -16,7 +16,11 @@ use crate::{http, socks};
 /// More connections of one command are not open at the same time; further ones are closed at once.
 const MOST_OPEN: usize = 128;
 
-/// The same for all commands together: each takes two descriptors of this process.
+/// So many are there for every command, whatever others have.
+const OWN: usize = 8;
+
+/// What all commands share beyond that: each connection takes two descriptors of this process. A command gets no more of
+/// it than it leaves to others.
 static ROOM: Semaphore = Semaphore::const_new(192);
 
 /// How long a client may take to say what it wants.
@@ -38,13 +42,32 @@ pub async fn serve(listener: TcpListener, hosts: Arc<Hosts>, gate: Arc<dyn Gate>
             Some(_) = open.join_next() => {}
             // Even where there is no more room: that the listener is shut down is seen in no other way.
             accepted = listener.accept() => match accepted {
-                Ok((client, _)) if open.len() < MOST_OPEN => drop(open.spawn(one(client, way.clone()))),
-                Ok(_) => {}
+                Ok((client, _)) => match room(open.len()) {
+                    Some(room) => drop(open.spawn(one(client, way.clone(), room))),
+                    None => way.gate.crowded(open.len()),
+                },
                 Err(error) if is_passing(&error) => tokio::time::sleep(REST).await,
                 Err(_) => return,
             },
         }
     }
+}
+
+/// Room for one connection.
+enum Room {
+    /// One of the command's own.
+    Own,
+    /// One that is shared, given back when this is dropped.
+    Shared(#[expect(dead_code, reason = "it is held")] SemaphorePermit<'static>),
+}
+
+/// Room for one more connection of a command that has so many.
+fn room(open: usize) -> Option<Room> {
+    if open < OWN {
+        return Some(Room::Own);
+    }
+    let fair = open < MOST_OPEN && open - OWN < ROOM.available_permits();
+    fair.then(|| ROOM.try_acquire().ok()).flatten().map(Room::Shared)
 }
 
 /// Whether accepting may work again later.
@@ -70,8 +93,7 @@ pub(crate) async fn part(mut client: TcpStream) -> io::Result<()> {
     tokio::time::timeout(PARTING, unread).await.unwrap_or(Ok(()))
 }
 
-async fn one(client: TcpStream, way: Way) {
-    let Ok(_room) = ROOM.try_acquire() else { return };
+async fn one(client: TcpStream, way: Way, _room: Room) {
     let _ = client.set_nodelay(true);
     let mut first = [0];
     let begun = tokio::time::timeout(PATIENCE, client.peek(&mut first)).await;

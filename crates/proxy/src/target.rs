@@ -29,6 +29,16 @@ impl Target {
         Target { host, port }
     }
 
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whether it is wanted by its address.
+    pub(crate) fn is_address(&self) -> bool {
+        matches!(self.host, Host::Address(_))
+    }
+
     /// Whether it is on this very host, by what it is called.
     pub(crate) fn is_loopback(&self) -> bool {
         match &self.host {

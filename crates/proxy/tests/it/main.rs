@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use runward_proxy::{Decided, Gate, Hosts, Later, Resolve, Target};
@@ -30,6 +31,7 @@ impl Resolve for Names {
 struct Clerk {
     decided: Mutex<Vec<Decided>>,
     asked: Mutex<Vec<String>>,
+    crowded: AtomicUsize,
     answer: Result<String, String>,
     writes: Result<(), String>,
 }
@@ -45,6 +47,10 @@ impl Gate for Clerk {
         self.asked.lock().unwrap().push(target.to_string());
         let answer = self.answer.clone();
         Box::pin(async move { answer })
+    }
+
+    fn crowded(&self, _: usize) {
+        self.crowded.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -85,6 +91,7 @@ fn clerk() -> Clerk {
     Clerk {
         decided: Mutex::default(),
         asked: Mutex::default(),
+        crowded: AtomicUsize::new(0),
         answer: Ok("approved by ada".into()),
         writes: Ok(()),
     }
@@ -225,4 +232,61 @@ async fn nonsense_ends_its_own_connection_and_no_other() {
         assert!(told.starts_with(answer), "{told}");
     }
     assert!(scene.fetch("127.0.0.1").await.ends_with("hello"));
+}
+
+#[tokio::test]
+async fn a_command_that_holds_many_connections_leaves_room_for_others_and_hears_why() {
+    let greedy = [scene(&["a.test"], &[], clerk()).await, scene(&["a.test"], &[], clerk()).await];
+    let mut held = Vec::new();
+    for scene in &greedy {
+        for _ in 0..150 {
+            held.push(TcpStream::connect(scene.proxy).await.unwrap());
+        }
+    }
+    // Whoever comes later has connections of its own.
+    let modest = scene(&["127.0.0.1:PORT"], &[], clerk()).await;
+    for _ in 0..8 {
+        assert!(modest.fetch("127.0.0.1").await.ends_with("hello"));
+    }
+    for scene in &greedy {
+        assert!(scene.clerk.crowded.load(Ordering::Relaxed) > 0);
+    }
+    assert_eq!(modest.clerk.crowded.load(Ordering::Relaxed), 0);
+    drop(held);
+}
+
+/// Set for the part of a test that runs in a network of its own.
+const INSIDE: &str = "RUNWARD_TEST_OWN_NETWORK";
+
+/// An address of the internet that this host has there.
+const OWN: &str = "9.9.9.9";
+
+#[test]
+fn an_address_of_this_host_is_not_public_though_it_belongs_to_the_internet() {
+    if std::env::var_os(INSIDE).is_none() {
+        let test = "an_address_of_this_host_is_not_public_though_it_belongs_to_the_internet";
+        let script = format!(
+            "ip link set lo up && ip addr add {OWN}/32 dev lo || exit 77; exec \"$0\" --exact {test} --nocapture"
+        );
+        #[expect(clippy::disallowed_methods, reason = "a test starts itself in a network of its own")]
+        let mut inside = std::process::Command::new("unshare");
+        inside.args(["--map-root-user", "--net", "sh", "-c", &script]).arg(std::env::current_exe().unwrap());
+        let ended = inside.env(INSIDE, "1").output();
+        let Some(ended) = ended.ok().filter(|ended| !matches!(ended.status.code(), Some(1 | 77 | 126 | 127)))
+        else {
+            eprintln!("skipped: this host gives nobody a network of their own");
+            return;
+        };
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let all: &[(&str, &[&[&str]])] = &[("own.test", &[&[OWN]])];
+        let closed = scene(&["*"], all, clerk()).await;
+        let told = closed.fetch("own.test").await;
+        assert!(told.contains("9.9.9.9 is an address of this host"), "{told}");
+        let named = scene(&["*", OWN], all, clerk()).await;
+        assert!(!named.fetch("own.test").await.contains("is an address of this host"));
+    });
 }
