@@ -92,6 +92,7 @@ fn call(command: &str) -> [Entry; 2] {
         directory: Some("/home/ada/project".into()),
         variables: ["PATH", "HOME", "LANG", "TERM"].map(String::from).to_vec(),
         verdict: Some(ruling),
+        omitted: None,
     };
     [judged.into(), Closed::refused(call, "measured").into()]
 }

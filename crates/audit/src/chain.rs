@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use crate::{Error, Record};
@@ -23,6 +23,11 @@ impl Hash {
         sha.update(number.to_be_bytes());
         sha.update(body);
         Hash(sha.finalize().into())
+    }
+
+    /// The hash of a text alone.
+    pub fn of_text(text: &str) -> Self {
+        Hash(Sha256::digest(text).into())
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
@@ -53,6 +58,13 @@ impl fmt::Debug for Hash {
 impl Serialize for Hash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Hash::parse(text.as_bytes()).ok_or_else(|| de::Error::custom("this is no hash"))
     }
 }
 

@@ -19,8 +19,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// disk, and at this length it happens to one record in some hundreds.
 const LOG_PAGES: u32 = 4_000;
 
-/// The format of files written here, kept in `user_version`.
-const FORMAT: i32 = 1;
+/// The format of files whose old records were dropped, kept in `user_version`. A program that knows only the first
+/// would take them for removed.
+const FORMAT: i32 = 2;
+
+/// The format of a trail that begins with its first record.
+const WHOLE: i32 = 1;
 
 /// Marks a file as a trail, kept in `application_id`: `RWat`.
 const APPLICATION: i32 = 0x5257_6174;
@@ -47,6 +51,9 @@ CREATE TABLE open (call TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHO
 CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
 CREATE TRIGGER record_is_never_changed BEFORE UPDATE ON record
     BEGIN SELECT raise(ABORT, 'the audit trail is append-only'); END;
+";
+
+const NEVER_REMOVED: &str = "
 CREATE TRIGGER record_is_never_removed BEFORE DELETE ON record
     BEGIN SELECT raise(ABORT, 'the audit trail is append-only'); END;
 ";
@@ -143,7 +150,7 @@ fn check_format(connection: &Connection, path: &Path) -> Result<(), Error> {
         return Err(foreign());
     }
     match read("user_version")? {
-        FORMAT => Ok(()),
+        WHOLE..=FORMAT => Ok(()),
         found if found > FORMAT => Err(Error::Newer { path: path.to_owned(), found, known: FORMAT }),
         _ => Err(foreign()),
     }
@@ -156,6 +163,14 @@ fn reindex(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(REINDEX)?;
     }
     Ok(())
+}
+
+/// Removes the records up to this one, in a transaction of the caller's.
+pub(crate) fn remove_up_to(connection: &Connection, last: u64) -> rusqlite::Result<()> {
+    connection.execute_batch("DROP TRIGGER IF EXISTS record_is_never_removed")?;
+    connection.execute("DELETE FROM record WHERE number <= ?1", [last])?;
+    connection.execute_batch(NEVER_REMOVED)?;
+    connection.pragma_update(None, "user_version", FORMAT)
 }
 
 /// Makes an empty trail under another name, whole, and links it into place. Losing that race to another server is
@@ -187,9 +202,10 @@ fn lay_out(draft: &Path) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = connection.transaction()?;
     transaction.execute_batch(SCHEMA)?;
+    transaction.execute_batch(NEVER_REMOVED)?;
     transaction.execute("INSERT INTO head VALUES (1, 0, ?1)", [Hash::GENESIS])?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", FORMAT)?;
+    transaction.pragma_update(None, "user_version", WHOLE)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)
 }

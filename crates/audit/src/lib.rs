@@ -15,6 +15,10 @@
 //!   record to its head by someone who may write to it: for that, keep [`Verification::head`] somewhere else.
 //! * Several servers may write to one file. A write is one `BEGIN IMMEDIATE` transaction that reads the head, adds
 //!   rows and moves the head; a write-ahead log lets readers go on meanwhile.
+//! * A record is bounded: of a long command the beginning is kept, and a hash of the whole.
+//! * [`Trail::drop_old`] drops the oldest records, as [`Retention`] says, and adds a `dropped` record with the number and
+//!   the hash of the last of them. The first record that is left has to follow exactly that one, so a trail from which
+//!   somebody else took the beginning is told from one that was made shorter.
 //! * A trail does not touch the disk until it is first written to, or read where it exists.
 //! * A new file is made whole under another name and then linked into place, so nobody ever sees half a schema.
 //! * Every record names the server that wrote it: process id, start time of that process, boot, pid namespace.
@@ -38,6 +42,7 @@ mod private;
 mod query;
 mod record;
 pub mod redact;
+mod retention;
 mod server;
 mod time;
 mod trail;
@@ -49,9 +54,10 @@ pub use error::Error;
 pub use file::{Durability, default_path};
 pub use query::{Call, Calls, Filter, Order};
 pub use record::{
-    Answered, Asked, Client, Closed, Closing, Command, Ended, Entry, Judged, Output, Reached, Record, Ruling,
-    Started, Typed,
+    Answered, Asked, Client, Closed, Closing, Command, Dropped, Ended, Entry, Judged, Omitted, Output,
+    Reached, Record, Ruling, Started, Typed,
 };
+pub use retention::Retention;
 pub use server::Server;
 pub use time::{BadTime, Time};
 pub use trail::Trail;

@@ -97,7 +97,7 @@ impl Trail {
     /// Why records cannot be read that are no JSON, so that nobody can tell which call they belong to; not more than
     /// a hundred of them.
     pub fn unreadable(&self) -> Result<Vec<Error>, Error> {
-        let sql = "SELECT number, prev, hash, body FROM record WHERE call IS NULL ORDER BY number LIMIT 100";
+        let sql = "SELECT number, prev, hash, body FROM record WHERE call IS NULL AND phase IS NOT 'dropped' ORDER BY number LIMIT 100";
         let found = self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([], Stored::from_row)?.collect::<Result<Vec<_>, _>>()
         })?;
@@ -114,6 +114,7 @@ impl Trail {
                 Entry::Judged(_)
                 | Entry::Typed(_)
                 | Entry::Reached(_)
+                | Entry::Dropped(_)
                 | Entry::Asked(Asked { host: Some(_), .. })
                 | Entry::Answered(Answered { host: Some(_), .. }) => {}
                 Entry::Asked(entry) => asked = Some(entry),

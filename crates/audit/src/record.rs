@@ -1,7 +1,9 @@
 //! What is written down.
 
 mod asked;
+mod bounded;
 mod closed;
+mod dropped;
 mod judged;
 mod reached;
 
@@ -12,7 +14,9 @@ use crate::redact::redact_command;
 use crate::{CallId, Server, Time};
 
 pub use asked::{Answered, Asked, Typed};
+pub use bounded::Omitted;
 pub use closed::{Closed, Closing, Ended, Output};
+pub use dropped::Dropped;
 pub use judged::{Client, Command, Judged, Ruling};
 pub use reached::Reached;
 
@@ -47,12 +51,14 @@ pub enum Entry {
     Reached(Reached),
     /// The call is over.
     Closed(Closed),
+    /// Old records were dropped; about no call.
+    Dropped(Dropped),
 }
 
 impl Entry {
-    /// Which call it is about.
-    pub fn call(&self) -> &CallId {
-        match self {
+    /// Which call it is about, if it is about one.
+    pub fn call(&self) -> Option<&CallId> {
+        Some(match self {
             Entry::Judged(judged) => &judged.call,
             Entry::Asked(asked) => &asked.call,
             Entry::Answered(answered) => &answered.call,
@@ -60,7 +66,8 @@ impl Entry {
             Entry::Typed(typed) => &typed.call,
             Entry::Reached(reached) => &reached.call,
             Entry::Closed(closed) => &closed.call,
-        }
+            Entry::Dropped(_) => return None,
+        })
     }
 
     /// The same without anything that looks secret. The trail does this to every entry.
@@ -126,6 +133,12 @@ impl From<Reached> for Entry {
 impl From<Started> for Entry {
     fn from(started: Started) -> Self {
         Entry::Started(started)
+    }
+}
+
+impl From<Dropped> for Entry {
+    fn from(dropped: Dropped) -> Self {
+        Entry::Dropped(dropped)
     }
 }
 

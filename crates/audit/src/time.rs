@@ -28,6 +28,11 @@ impl Time {
         self.0.as_millisecond()
     }
 
+    /// So long before a moment, where there is such a time.
+    pub(crate) fn before(now: Time, age: Duration) -> Option<Self> {
+        now.0.checked_sub(age).ok().map(Time::to_the_millisecond)
+    }
+
     /// What a person means by `text`: RFC 3339, a date (its first moment in UTC), or an age before `now`.
     pub fn since(text: &str, now: Time) -> Result<Self, BadTime> {
         let bad = || BadTime(text.to_owned());

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
-use crate::file::{File, PATIENCE};
-use crate::{CallId, Durability, Entry, Error, Hash, Record, Server, Stored, Time, private};
+use crate::file::{self, File, PATIENCE};
+use crate::{
+    CallId, Dropped, Durability, Entry, Error, Hash, Record, Retention, Server, Stored, Time, private,
+};
 
 /// The trail of every call. Shared by reference between threads; a write takes some tens of microseconds and blocks.
 #[derive(Debug)]
@@ -16,6 +18,7 @@ pub struct Trail {
     durability: Durability,
     /// Who alone may own and open its directory, where that must be seen to.
     owner: Option<u32>,
+    retention: Retention,
     file: Mutex<Option<File>>,
     server: OnceLock<Server>,
 }
@@ -27,6 +30,7 @@ impl Trail {
             path: path.into(),
             durability: Durability::default(),
             owner: None,
+            retention: Retention::default(),
             file: Mutex::new(None),
             server: OnceLock::new(),
         }
@@ -47,6 +51,18 @@ impl Trail {
         self
     }
 
+    /// The same that keeps no more than this, once [`Trail::drop_old`] is called.
+    #[must_use]
+    pub fn keeping(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// How much it keeps.
+    pub(crate) fn retention(&self) -> Retention {
+        self.retention
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -60,7 +76,7 @@ impl Trail {
     /// Writes several records in one step, all or none, and says the number of the last (0 when there are none in it
     /// and none were written before). A refusal is best written so: what was judged, and that it is closed.
     pub fn append_all(&self, entries: impl IntoIterator<Item = Entry>) -> Result<u64, Error> {
-        let entries: Vec<Entry> = entries.into_iter().map(Entry::redacted).collect();
+        let entries: Vec<Entry> = entries.into_iter().map(Entry::redacted).map(Entry::bounded).collect();
         self.write(|chain| entries.into_iter().try_for_each(|entry| chain.push(entry)))
     }
 
@@ -72,7 +88,7 @@ impl Trail {
         }
         let mut slot = self.file.try_lock().ok()?;
         let file = slot.as_mut()?;
-        let mut entries = entries.iter().cloned().map(Entry::redacted);
+        let mut entries = entries.iter().cloned().map(Entry::redacted).map(Entry::bounded);
         file.wait_for_others(Duration::ZERO).ok()?;
         let written = self.write_to(file, |chain| entries.try_for_each(|entry| chain.push(entry)));
         let _ = file.wait_for_others(PATIENCE);
@@ -188,6 +204,20 @@ impl Chain<'_> {
         Ok(())
     }
 
+    /// Removes the records from `first` to `last`, and says so in a record that the rest can be checked against.
+    pub(crate) fn drop_records(&mut self, first: u64, last: u64, reason: String) -> Result<(), Error> {
+        let failed = |source| Error::Write { path: self.trail.path.clone(), source };
+        let hash = "SELECT hash FROM record WHERE number = ?1";
+        let hash = self.transaction.query_one(hash, [last], |row| row.get(0)).map_err(failed)?;
+        file::remove_up_to(&self.transaction, last).map_err(failed)?;
+        self.push(Entry::Dropped(Dropped { first, last, hash, reason }))
+    }
+
+    /// What the transaction sees.
+    pub(crate) fn connection(&self) -> &rusqlite::Connection {
+        &self.transaction
+    }
+
     /// The calls that are open, each with the record that opened it.
     pub(crate) fn open_calls(&self) -> Result<Vec<(CallId, Stored)>, Error> {
         open_calls(&self.transaction).map_err(|source| self.failed(source))
@@ -195,19 +225,21 @@ impl Chain<'_> {
 
     /// Keeps count of what is open: a call is opened once and closed once.
     fn follow_up(&self, entry: &Entry) -> Result<(), Error> {
+        let Some(call) = entry.call() else { return Ok(()) };
         let open = match entry {
-            Entry::Judged(_) => self.mark_open(entry.call()),
+            Entry::Judged(_) => self.mark_open(call),
             Entry::Asked(_)
             | Entry::Answered(_)
             | Entry::Started(_)
             | Entry::Typed(_)
-            | Entry::Reached(_) => self.is_open(entry.call()),
-            Entry::Closed(_) => self.mark_closed(entry.call()),
+            | Entry::Reached(_) => self.is_open(call),
+            Entry::Closed(_) => self.mark_closed(call),
+            Entry::Dropped(_) => Ok(true),
         };
         if open.map_err(|source| self.failed(source))? {
             return Ok(());
         }
-        Err(Error::NotOpen(entry.call().clone()))
+        Err(Error::NotOpen(call.clone()))
     }
 
     fn mark_open(&self, call: &CallId) -> rusqlite::Result<bool> {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::{Error, Hash, Stored, Trail};
+use crate::{Dropped, Entry, Error, Hash, Record, Stored, Time, Trail};
 
 /// Of how many changed records it is found out whether they stand in each other's places. Bounds memory and time.
 const MOVABLE: usize = 64;
@@ -18,6 +18,8 @@ pub struct Verification {
     /// Number and hash of the last record according to the head. Kept elsewhere, it proves later that everything
     /// up to this record is as it was.
     pub head: Option<(u64, Hash)>,
+    /// Which records were dropped as settings say, where any were: it begins after these.
+    pub dropped: Option<(Time, Dropped)>,
     /// What is wrong, in the order of the records.
     pub faults: Vec<Fault>,
 }
@@ -109,6 +111,10 @@ fn walk(connection: &Connection) -> rusqlite::Result<Verification> {
 #[derive(Default)]
 struct Walk {
     records: u64,
+    /// What the first record follows, where it is not the first that was ever written: number and hash.
+    begins_after: Option<(u64, Hash)>,
+    /// The record that says so.
+    dropped: Option<(Time, Dropped)>,
     faults: Vec<Fault>,
     /// The record that was passed last: number, hash, whether it was intact.
     last: Option<(u64, Hash, bool)>,
@@ -117,7 +123,11 @@ struct Walk {
 
 impl Walk {
     fn pass(&mut self, stored: Stored) {
-        let (before, before_hash, before_intact) = self.last.unwrap_or((0, Hash::GENESIS, true));
+        if self.last.is_none() && stored.number > 1 {
+            self.begins_after = Some((stored.number - 1, stored.prev));
+        }
+        let start = self.begins_after.unwrap_or((0, Hash::GENESIS));
+        let (before, before_hash, before_intact) = self.last.unwrap_or((start.0, start.1, true));
         let gap = stored.number > before + 1;
         if gap {
             self.faults.push(Fault::Removed(before + 1..=stored.number - 1));
@@ -128,8 +138,23 @@ impl Walk {
         }
         self.last = Some((stored.number, stored.hash, intact));
         self.records += 1;
-        if !intact {
+        if intact {
+            self.note_dropped(&stored);
+        } else {
             self.note_edited(stored);
+        }
+    }
+
+    /// Whether it says that everything before the first record was dropped. In a body, nobody's text can look like the
+    /// phase: its quotes would be escaped.
+    fn note_dropped(&mut self, stored: &Stored) {
+        if !stored.body.contains(r#""phase":"dropped""#) {
+            return;
+        }
+        if let Ok(Record { time, entry: Entry::Dropped(dropped), .. }) = stored.record()
+            && self.begins_after == Some((dropped.last, dropped.hash))
+        {
+            self.dropped = Some((time, dropped));
         }
     }
 
@@ -147,6 +172,9 @@ impl Walk {
 
     fn finish(mut self, head: Option<(u64, Hash)>) -> Verification {
         let (last, hash, intact) = self.last.unwrap_or((0, Hash::GENESIS, true));
+        if let (Some((before, _)), None) = (self.begins_after, &self.dropped) {
+            self.faults.insert(0, Fault::Removed(1..=before));
+        }
         match head {
             None => self.faults.push(Fault::HeadRemoved),
             Some((count, _)) if count > last => self.faults.push(Fault::Removed(last + 1..=count)),
@@ -155,7 +183,7 @@ impl Walk {
             Some(_) => {}
         }
         let faults = self.faults.iter().flat_map(|fault| told_apart(fault, &self.edited)).collect();
-        Verification { records: self.records, head, faults }
+        Verification { records: self.records, head, dropped: self.dropped, faults }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use runward_model::{Caller, Decision, Verdict};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::bounded::Omitted;
 use crate::CallId;
 use crate::redact::{Secrets, redact_argv, redact_command};
 
@@ -33,6 +34,9 @@ pub struct Judged {
     pub variables: Vec<String>,
     /// What the policy said; absent when the call was refused before it was asked.
     pub verdict: Option<Ruling>,
+    /// What of it was too long to be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<Omitted>,
 }
 
 impl Judged {
@@ -40,15 +44,16 @@ impl Judged {
     pub fn asked(call: CallId, caller: &Caller, command: impl Into<String>) -> Self {
         Judged {
             call,
-            door: caller.door.0.to_owned(),
+            door: caller.door.0.to_string(),
             client: caller.client.as_ref().map(Client::from),
-            principal: caller.principal.0.as_ref().to_owned(),
+            principal: caller.principal.name().to_owned(),
             command: command.into(),
             commands: Vec::new(),
             program: None,
             directory: None,
             variables: Vec::new(),
             verdict: None,
+            omitted: None,
         }
     }
 

@@ -70,10 +70,10 @@ fn a_directory_that_may_not_be_written_to_is_a_clear_error() {
 fn a_file_of_a_later_format_is_refused_and_left_alone() {
     let (_directory, trail) = trail();
     refuse(&trail, "echo");
-    tamper(&trail, "PRAGMA user_version = 2");
+    tamper(&trail, "PRAGMA user_version = 3");
     let later = Trail::at(trail.path());
     let error = later.append(judged(&CallId::fresh(), "echo")).unwrap_err();
-    assert!(matches!(error, Error::Newer { found: 2, known: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Newer { found: 3, known: 2, .. }), "{error}");
     assert!(later.verify().is_err());
 }
 

@@ -7,6 +7,7 @@ mod file;
 mod lost;
 mod read;
 mod record;
+mod retention;
 mod scribe;
 mod verify;
 
@@ -38,6 +39,7 @@ fn judged(call: &CallId, command: &str) -> Judged {
         directory: Some("/".into()),
         variables: vec!["PATH".into()],
         verdict: Some(ruling(Decision::Allow)),
+        omitted: None,
     }
 }
 

@@ -29,7 +29,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(Settings { quota, ..settings(directory.path()) });
         let mut writer = store.open("ab01").unwrap();
-        let mut naive = [Vec::new(), Vec::new()];
+        let mut naive: [Vec<u8>; 2] = [Vec::new(), Vec::new()];
         let (mut room, mut total) = (quota, [0u64, 0]);
         for ((is_stderr, bytes), look) in prints.iter().zip(looks) {
             let (stream, index) = if *is_stderr { (Stream::Stderr, 1) } else { (Stream::Stdout, 0) };
