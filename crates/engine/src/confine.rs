@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use runward_model::{Abilities, Confinement, Door, Enforced, Fence, Network, Profile, Refusal, Tier};
-use runward_process::Spawner;
+use runward_model::{
+    Abilities, Confinement, Door, Enforced, Fence, Network, PrivateDirectory, Profile, Refusal, Tier,
+};
 use runward_proxy::{Hosts, Reach};
 use runward_sandbox::{Scene, Settings};
 
-/// Directories of a confined command's own, where it has namespaces.
-const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
+use crate::host::Host;
+use crate::network::Unreached;
 
 /// Variables by which programs find a proxy that speaks HTTP.
 const HTTP_PROXY: [&str; 4] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
@@ -47,10 +48,10 @@ pub struct AtDoor {
     pub reach: Option<Reach>,
 }
 
-/// How tightly a command is to be held.
+/// What has a say in how a command is confined.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hold {
-    pub(crate) door: Door,
+pub(crate) struct ConfineAsk<'a> {
+    pub(crate) door: &'a Door,
     pub(crate) confinement: Confinement,
     /// A narrower profile that rules want for it.
     pub(crate) profile: Option<Profile>,
@@ -75,19 +76,19 @@ impl Sandboxing {
     }
 
     /// The narrowest of all that is wanted. Only a person's word makes it wider.
-    fn profile(&self, hold: Hold) -> Profile {
-        let at_door = self.at(hold.door).filter_map(|own| own.profile);
-        match hold.confinement {
-            Confinement::Usual => at_door.chain(hold.profile).fold(self.usual.profile, Profile::min),
+    fn profile(&self, ask: ConfineAsk<'_>) -> Profile {
+        let at_door = self.at(ask.door).filter_map(|own| own.profile);
+        match ask.confinement {
+            Confinement::Usual => at_door.chain(ask.profile).fold(self.usual.profile, Profile::min),
             Confinement::Escalated => Profile::FullAccess,
         }
     }
 
-    fn reach(&self, door: Door) -> &Reach {
+    fn reach<'a>(&'a self, door: &Door) -> &'a Reach {
         self.at(door).find_map(|own| own.reach.as_ref()).unwrap_or(&self.reach)
     }
 
-    fn at(&self, door: Door) -> impl Iterator<Item = &AtDoor> {
+    fn at<'a>(&'a self, door: &Door) -> impl Iterator<Item = &'a AtDoor> {
         self.doors.iter().filter(move |own| own.door == door.0)
     }
 }
@@ -100,27 +101,31 @@ pub(crate) struct Confined {
     pub(crate) temporary: Option<TemporaryDirectory>,
     /// The hosts that it may reach, where there are lists of them.
     pub(crate) hosts: Option<Arc<Hosts>>,
+    /// The hosts that it was kept from.
+    pub(crate) unreached: Unreached,
+    /// Held while it can reach this host.
+    pub(crate) networked: Option<Arc<()>>,
 }
 
 /// Confines what a door asked for.
 pub(crate) async fn confine(
     sandboxing: &Sandboxing,
-    spawner: &Spawner,
-    hold: Hold,
+    host: &dyn Host,
+    ask: ConfineAsk<'_>,
     scene: Scene<'_>,
 ) -> Result<Confined, Refusal> {
-    let profile = sandboxing.profile(hold);
+    let profile = sandboxing.profile(ask);
     if profile == Profile::FullAccess {
         return Ok(Confined::default());
     }
     let failed = |reason: String| Refusal::StartFailed { program: scene.program.to_owned(), reason };
-    let abilities = spawner.abilities().await.map_err(|error| failed(error.to_string()))?;
-    let reach = sandboxing.reach(hold.door);
+    let abilities = host.abilities().await.map_err(|error| failed(error.to_string()))?;
+    let reach = sandboxing.reach(ask.door);
     let (fence, enforced) = sandboxing
         .usual
         .confine(profile, reach.network(), scene, &abilities)
         .map_err(|error| Refusal::Unconfinable(error.to_string()))?;
-    let mut confined = Confined { fence, enforced, temporary: None, hosts: reach.hosts().cloned() };
+    let mut confined = Confined { fence, enforced, hosts: reach.hosts().cloned(), ..Confined::default() };
     if let Some(fence) = confined.fence.as_mut().filter(|fence| fence.tier == Tier::Landlock) {
         let temporary = TemporaryDirectory::make().map_err(|error| failed(error.to_string()))?;
         fence.temporary = CString::new(temporary.0.as_os_str().as_bytes()).ok();
@@ -132,11 +137,11 @@ pub(crate) async fn confine(
 /// The same for what the server does to files itself: it keeps to the profile whatever the host can enforce.
 pub(crate) fn confine_own(
     sandboxing: &Sandboxing,
-    hold: Hold,
+    ask: ConfineAsk<'_>,
     scene: Scene<'_>,
 ) -> Result<Confined, Refusal> {
     let itself = Abilities { tier: Tier::Full, ..Abilities::default() };
-    let confined = sandboxing.usual.confine(sandboxing.profile(hold), Network::Off, scene, &itself);
+    let confined = sandboxing.usual.confine(sandboxing.profile(ask), Network::Off, scene, &itself);
     let (fence, enforced) = confined.map_err(|error| Refusal::Unconfinable(error.to_string()))?;
     Ok(Confined { fence, enforced, ..Confined::default() })
 }
@@ -159,7 +164,8 @@ impl Confined {
         let Some(fence) = &self.fence else { return };
         let writable = |path: &Path| {
             let roots = fence.writable.iter().map(|root| Path::new(OsStr::from_bytes(root.to_bytes())));
-            roots.chain(PRIVATE.map(Path::new)).any(|root| path.starts_with(root))
+            let private = PrivateDirectory::temporary().map(|private| Path::new(private.path));
+            roots.chain(private).any(|root| path.starts_with(root))
         };
         let names_temporary = |name: &OsStr| ["TMPDIR", "TMP", "TEMP"].iter().any(|known| name == *known);
         env.retain(|(name, value)| !names_temporary(name) || writable(Path::new(value)));

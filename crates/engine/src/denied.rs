@@ -1,7 +1,8 @@
 //! What the sandbox kept a command from, told once for every door.
 
-use runward_model::{Ending, Heeded, Outcome, Receipt, Stream};
+use runward_model::{Ending, Outcome, Receipt, Stream};
 
+use crate::diagnose::{self, Complaints};
 use crate::log::EventLog;
 use crate::network::Unreached;
 
@@ -17,12 +18,12 @@ pub(crate) fn denied(
 ) -> Option<String> {
     let fence = receipt.fence.as_deref()?;
     let mut named = unreached.named();
-    let (heeded, streams) = match outcome.ending {
-        Ending::Exited(0) => (Heeded::Protected, &[Stream::Stderr][..]),
-        _ => (Heeded::Everything, &[Stream::Stderr, Stream::Stdout][..]),
+    let (which, streams) = match outcome.ending {
+        Ending::Exited(0) => (Complaints::ProtectedOnly, &[Stream::Stderr][..]),
+        _ => (Complaints::All, &[Stream::Stderr, Stream::Stdout][..]),
     };
     let last: Vec<Vec<u8>> = streams.iter().map(|stream| log.last(*stream, LOOKED_AT)).collect();
     let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
-    named.extend(fence.denied(&receipt.cwd, &String::from_utf8_lossy(complaints), heeded));
+    named.extend(diagnose::denied(fence, &receipt.cwd, &String::from_utf8_lossy(complaints), which));
     (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")))
 }

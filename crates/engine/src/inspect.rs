@@ -27,7 +27,13 @@ impl Engine {
     pub fn inspect(&self, request: &Request) -> Result<Inspected, Refusal> {
         let settings = &self.0.settings;
         let login = self.0.logins.known(&request.work, settings.policy.current().path());
-        let variables = Variables { given: &request.env, presets: request.presets, login: login.as_deref() };
+        let confinement = request.wish.confinement;
+        let variables = Variables {
+            given: &request.env,
+            door_env: &request.door_env,
+            login: login.as_deref(),
+            confinement,
+        };
         let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
         let judged = |policy: &Policy| resolve::judge_by(policy, &resolved, request);
         let verdict = judged(&resolved.policy);
@@ -36,12 +42,12 @@ impl Engine {
             Decision::Allow => Some(resolve::program_of(&resolved)?),
             Decision::Ask | Decision::Deny => resolved.program.ok(),
         };
-        let held = program.as_deref().and_then(|program| Held::open(program).ok());
+        let held = program.as_deref().and_then(|program| Held::open(program).ok()?.hashed().ok());
         let hash = held.and_then(|held| held.hash().map(str::to_owned));
         Ok(Inspected { verdict, program, hash })
     }
 
-    /// The session of this principal whose output has this name, without its leash, or why there is none.
+    /// The session of this principal whose output has this name, for somebody who only looks, or why there is none.
     pub fn session_of(&self, principal: &Principal, id: &OutputId) -> Result<Session, Gone> {
         self.0.outputs.find(principal, id).map(Output::attach)
     }

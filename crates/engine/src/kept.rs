@@ -10,10 +10,10 @@ mod wait;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runward_model::{Principal, Refusal, Request, SessionId, StopReason};
+use runward_model::{Principal, SessionId, StopReason};
 
+use crate::Engine;
 use crate::session::Session;
-use crate::{Conversation, Engine};
 
 use table::Entry;
 pub use table::NoSession;
@@ -45,18 +45,6 @@ pub struct Summary {
 }
 
 impl Engine {
-    /// Takes a request down the whole path and keeps the session. It is in the table before this returns, so that
-    /// a caller that goes away finds it again.
-    pub async fn keep(&self, request: Request, conversation: &Conversation) -> Result<Session, Refusal> {
-        let principal = request.caller.principal.clone();
-        let mut session = self.start_in(request, &self.0.kept_room, conversation).await?;
-        if session.is_held() {
-            session.loosen();
-        }
-        self.adopt(&principal, &session);
-        Ok(session)
-    }
-
     /// A kept session of this principal. A command that went on without its caller becomes one.
     pub fn kept(&self, principal: &Principal, id: SessionId) -> Result<Kept, NoSession> {
         let none = match self.0.kept.find(principal, id) {
@@ -70,7 +58,7 @@ impl Engine {
     }
 
     /// Puts a session into the table, unless it is there.
-    fn adopt(&self, principal: &Principal, session: &Session) -> Kept {
+    pub(crate) fn adopt(&self, principal: &Principal, session: &Session) -> Kept {
         if let Ok(entry) = self.0.kept.find(principal, session.id()) {
             return Kept(entry);
         }
@@ -81,8 +69,19 @@ impl Engine {
         Kept(entry)
     }
 
-    /// Every kept session of this principal, oldest first.
+    /// Ends what goes on for a client that will not come back.
+    pub fn leave(&self, principal: &Principal) {
+        self.0.kept.leave(principal);
+        for session in self.0.outputs.running(principal) {
+            session.stop(StopReason::Disconnected);
+        }
+    }
+
+    /// Every kept session of this principal, oldest first. What belongs to whoever knows its number is not listed.
     pub fn kept_sessions(&self, principal: &Principal) -> Vec<Summary> {
+        if principal.is_any_client() {
+            return Vec::new();
+        }
         self.0.kept.of(principal).into_iter().map(|entry| Kept(entry).summary()).collect()
     }
 

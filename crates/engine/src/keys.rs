@@ -11,6 +11,9 @@ use tokio::sync::Mutex as AsyncMutex;
 /// How long a name stands for its run.
 const REMEMBERED: Duration = Duration::from_mins(10);
 
+/// Where nobody knows which client calls, whoever knows a name is attached to its run: so short a name could be guessed.
+const UNGUESSABLE: usize = 22;
+
 /// The run that a name stands for, once it has started. Whoever starts it holds the lock meanwhile.
 pub(crate) type Slot = Arc<AsyncMutex<Option<OutputId>>>;
 
@@ -29,6 +32,9 @@ impl Keys {
     /// The place of a request's name, if it has one.
     pub(crate) fn slot(&self, request: &Request) -> Result<Option<Slot>, Refusal> {
         let Some(key) = request.workflow.key.clone() else { return Ok(None) };
+        if request.caller.principal.is_any_client() && key.chars().count() < UNGUESSABLE {
+            return Err(Refusal::KeyGuessable { key, least: UNGUESSABLE });
+        }
         let fingerprint = fingerprint(request);
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         keys.retain(|_, named| named.since.elapsed() < REMEMBERED);
@@ -43,10 +49,10 @@ impl Keys {
 
 /// Tells requests apart; who sent them and by which client program makes no difference.
 fn fingerprint(request: &Request) -> u64 {
-    let Request { caller, work, cwd, env, presets, stdio, timeout, workflow, wish } = request;
+    let Request { caller, work, cwd, env, door_env, stdio, timeout, workflow, wish } = request;
     let Workflow { input_from, only_if, on_failure, key: _ } = workflow;
     let mut hasher = DefaultHasher::new();
-    (caller.door.0, presets, stdio, timeout, wish).hash(&mut hasher);
+    (&caller.door, door_env, stdio, timeout, wish).hash(&mut hasher);
     format!("{work:?} {cwd:?} {env:?} {input_from:?} {only_if:?} {on_failure:?}").hash(&mut hasher);
     hasher.finish()
 }

@@ -9,39 +9,44 @@
 //! a [`Session`]; letting go of that stops the command.
 
 mod approval;
+mod bounds;
+mod call_record;
 mod confine;
 mod cwd;
 mod denied;
+mod diagnose;
+mod host;
 mod inspect;
 mod kept;
 mod keys;
 mod lifecycle;
 mod log;
 mod login;
+mod names;
 mod network;
 mod output;
 mod outputs;
 mod patching;
 mod plan;
 mod record;
+mod redact;
 mod resolve;
-mod screen;
-mod scribe;
+mod running;
 mod session;
 mod settings;
 mod shell;
 mod streams;
 mod supervise;
+mod terminal;
 mod typing;
-mod waiting;
-mod window;
+mod watch;
 mod workflow;
 
-use std::path::Path;
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
 use runward_audit::redact::{Secrets, redact_command};
-use runward_model::{Decision, OutputId, Principal, Refusal, Request, SessionId, Verdict, Work};
+use runward_model::{OutputId, Principal, Refusal, Request, SessionId};
 use runward_process::{RunnerProgram, Spawner};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -49,23 +54,25 @@ use tokio_util::task::TaskTracker;
 
 pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
 pub use confine::{AtDoor, Sandboxing};
+pub use host::{Executor, Host, Pending, Start};
 pub use inspect::Inspected;
 pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use lifecycle::Background;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
 pub use login::{LoginSettings, Withheld};
 pub use output::{Gone, Output};
+pub use runward_process::{Peer, Peers, secret};
 pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
 pub use settings::{OutputSettings, Settings};
 pub use typing::NotTaken;
+pub use watch::{OnDisconnect, Watch};
 
 use keys::Keys;
 use login::Logins;
 use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
-use resolve::Variables;
 use runward_spool::Store;
 
 /// The one path that every door shares. Cheap to clone.
@@ -75,7 +82,7 @@ pub struct Engine(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
-    spawner: Spawner,
+    host: Arc<dyn Host>,
     room: Arc<Semaphore>,
     /// Room for sessions that are kept; their table bounds those that do not end just now.
     kept_room: Arc<Semaphore>,
@@ -88,6 +95,8 @@ struct Shared {
     keys: Keys,
     logins: Logins,
     recorder: Recorder,
+    /// Where this server itself is reached, if it is.
+    listener: OnceLock<SocketAddr>,
     /// The operator's secrets, ready to be looked for.
     secrets: Secrets,
 }
@@ -116,19 +125,24 @@ impl Engine {
 
     /// The same with another executable as the runner.
     pub fn with_runner(settings: Settings, runner: RunnerProgram) -> Self {
+        Engine::with_host(settings, Arc::new(Spawner::new(runner)))
+    }
+
+    /// The same on another machine.
+    pub fn with_host(settings: Settings, host: Arc<dyn Host>) -> Self {
         let room = Arc::new(Semaphore::new(settings.max_sessions));
         let kept_room = Arc::new(Semaphore::new(2 * settings.max_kept + settings.max_sessions));
         let kept = kept::Table::new(settings.max_kept);
         let (stopping, sessions) = (CancellationToken::new(), TaskTracker::new());
         let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
-        let (spawner, outputs) = (Spawner::new(runner), Arc::new(outputs));
+        let outputs = Arc::new(outputs);
         let secrets = Secrets::new(&settings.secrets).unwrap_or_default();
         let approvals =
             approval::Approvals::new(settings.approvals.clone(), settings.policy.clone(), stopping.clone());
         let recorder = Recorder::new(settings.trail.clone(), sessions.clone());
         Engine(Arc::new(Shared {
             settings,
-            spawner,
+            host,
             room,
             kept_room,
             kept,
@@ -140,21 +154,9 @@ impl Engine {
             keys: Keys::default(),
             logins: Logins::default(),
             recorder,
+            listener: OnceLock::new(),
             secrets,
         }))
-    }
-
-    /// Judges and runs nothing.
-    pub fn check(&self, work: &Work, cwd: Option<&Path>) -> Result<Verdict, Refusal> {
-        let settings = &self.0.settings;
-        let login = self.0.logins.known(work, settings.policy.current().path());
-        let variables = Variables { login: login.as_deref(), ..Variables::default() };
-        let resolved = resolve::resolve(work, cwd, variables, settings)?;
-        let verdict = resolve::judge(&resolved);
-        if verdict.decision == Decision::Allow {
-            resolve::program_of(&resolved)?;
-        }
-        Ok(verdict)
     }
 
     /// Programs on the search path whose names are like this one.
@@ -162,23 +164,34 @@ impl Engine {
         self.0.settings.policy.current().path().near(name)
     }
 
-    /// Takes a request down the whole path; once it returns, the command runs and somebody holds its leash. A request
-    /// whose key stands for a run already is attached to that run.
-    pub async fn start(&self, request: Request) -> Result<Session, Refusal> {
-        self.start_in(request, &self.0.room, &Conversation::default()).await
-    }
-
-    async fn start_in(
+    /// Takes a request down the whole path; once it returns, the command runs, and whoever has the session holds it. A
+    /// request whose key stands for a run already is attached to that run. A session that is kept is in the table
+    /// before this returns, so that a caller that goes away finds it again.
+    pub async fn start(
         &self,
         request: Request,
-        room: &Arc<Semaphore>,
         conversation: &Conversation,
+        watch: Watch,
+    ) -> Result<Session, Refusal> {
+        let principal = request.caller.principal.clone();
+        let session = self.begin(request, conversation, watch).await?;
+        if let Watch::Kept = watch {
+            self.adopt(&principal, &session);
+        }
+        Ok(session)
+    }
+
+    async fn begin(
+        &self,
+        request: Request,
+        conversation: &Conversation,
+        watch: Watch,
     ) -> Result<Session, Refusal> {
         if self.0.stopping.is_cancelled() {
             return Err(Refusal::ShuttingDown);
         }
         let Some(slot) = self.0.keys.slot(&request).map_err(|refusal| self.refuse(&request, refusal))? else {
-            return self.launch(request, room, conversation).await;
+            return Box::pin(self.launch(request, conversation, watch)).await;
         };
         let mut named = slot.lock().await;
         if let Some(output) = &*named {
@@ -189,8 +202,8 @@ impl Engine {
             };
             return found.map(Output::attach).map_err(gone);
         }
-        let mut session = self.launch(request, room, conversation).await?;
-        session.loosen();
+        let mut session = Box::pin(self.launch(request, conversation, watch)).await?;
+        session.detach();
         named.clone_from(&session.receipt().output);
         Ok(session)
     }
@@ -198,8 +211,8 @@ impl Engine {
     async fn launch(
         &self,
         request: Request,
-        room: &Arc<Semaphore>,
         conversation: &Conversation,
+        watch: Watch,
     ) -> Result<Session, Refusal> {
         let shared = &self.0;
         let input = workflow::unless_aborted(&shared.settings.abort_file)
@@ -209,16 +222,17 @@ impl Engine {
         let login = shared.logins.of(self, &request).await;
         let (plan, open) = match Plan::make_for(self, request, login).await {
             Ok((plan, None)) => (plan, None),
-            Ok((plan, Some(reason))) => self.approve(plan, reason, conversation).await?,
+            Ok((plan, Some(reason))) => Box::pin(self.approve(plan, reason, conversation)).await?,
             Err(refused) => return Err(self.refuse(&refused.request, refused.refusal)),
         };
         let plan = plan.reading(input);
+        let room = if let Watch::Kept = watch { &shared.kept_room } else { &shared.room };
         let Ok(room) = room.clone().try_acquire_owned() else {
             let reason = format!("{} commands are running already", shared.settings.max_sessions);
             let refusal = Refusal::Exhausted { what: "no room for another command", reason };
             return Err(self.refuse_in(open, plan.request(), refusal).await);
         };
-        let plan = match plan.confine(&shared.settings.sandboxing, &shared.spawner).await {
+        let plan = match plan.confine(&shared.settings.sandboxing, &*shared.host).await {
             Ok(plan) => plan,
             Err(refused) => return Err(self.refuse_in(open, &refused.request, refused.refusal).await),
         };
@@ -227,7 +241,7 @@ impl Engine {
             None => shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?,
         };
         open.given(&plan).await?;
-        plan.spawn(self, open, room, conversation).await
+        Box::pin(plan.spawn(self, open, room, conversation, watch)).await
     }
 
     fn refuse(&self, request: &Request, refusal: Refusal) -> Refusal {
@@ -243,7 +257,7 @@ impl Engine {
             let told = redact_command(&refusal.to_string()).into_owned();
             let refusal = self.0.secrets(&request.env).redact_text(&told);
             let caller = &request.caller;
-            tracing::info!(door = caller.door.0, principal = %caller.principal.0, %refusal, "refused");
+            tracing::info!(door = %caller.door.0, principal = caller.principal.name(), %refusal, "refused");
         }
     }
 
@@ -257,9 +271,19 @@ impl Engine {
         self.0.outputs.find(principal, id)
     }
 
-    /// A session of this principal, without its leash.
+    /// A session of this principal, for somebody who only looks.
     pub fn session(&self, principal: &Principal, id: SessionId) -> Option<Session> {
         self.0.outputs.session(principal, id)
+    }
+
+    /// Who tells commands from everybody else.
+    pub fn peers(&self) -> &Peers {
+        self.0.host.peers()
+    }
+
+    /// From now on this server is reached at this address: no command is, by way of it.
+    pub fn listens_at(&self, address: SocketAddr) {
+        let _ = self.0.listener.set(address);
     }
 
     /// Refuses new work, stops everything, and returns when all of it is reaped and recorded.
@@ -267,6 +291,17 @@ impl Engine {
         self.0.stopping.cancel();
         self.0.sessions.close();
         self.0.sessions.wait().await;
-        self.0.spawner.shutdown().await;
+        self.0.host.shutdown().await;
+    }
+}
+
+impl Executor for Engine {
+    fn start<'a>(
+        &'a self,
+        request: Request,
+        conversation: &'a Conversation,
+        watch: Watch,
+    ) -> Pending<'a, Result<Session, Refusal>> {
+        Box::pin(self.start(request, conversation, watch))
     }
 }

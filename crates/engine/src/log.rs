@@ -12,7 +12,7 @@ use std::io::{self, Read as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runward_model::{Captured, OutputId, Stream};
-use runward_spool::{Record, Store};
+use runward_spool::{Journal, Record, Store};
 use tokio::sync::watch;
 
 use lane::Lane;
@@ -24,6 +24,8 @@ pub use tap::{Event, Keeping, Reader, Shape, Tap};
 pub struct EventLog {
     lanes: Mutex<Lanes>,
     position: watch::Sender<u64>,
+    /// Where readers that may miss nothing read, if the session was started for such.
+    tap: Option<Arc<Tap>>,
 }
 
 #[derive(Debug)]
@@ -34,12 +36,8 @@ struct Lanes {
     spooling: Spooling,
     /// Set once an ended session's outputs are on disk alone.
     forgotten: bool,
-    /// Where readers that may miss nothing read, once there is one.
-    tap: Option<Arc<Tap>>,
     /// Whether its reader gets everything, so that nothing is kept here.
     passes: bool,
-    /// Set once nothing more will be printed.
-    is_over: bool,
 }
 
 /// A run of bytes of one output, or a gap in it.
@@ -127,19 +125,22 @@ impl EventLog {
         EventLog::with(limit, Spooling::Ready(store, id))
     }
 
+    /// Every print is an event of its own, from the first one on. It is then not spooled as well: beside a journal the
+    /// log keeps both ends in memory, beside a window nothing.
+    pub(crate) fn tapped(limit: usize, store: &Store, id: &OutputId, keeping: Keeping, shape: Shape) -> Self {
+        let tap = match keeping {
+            Keeping::OnDisk => Tap::journal(Journal::begin(store, &id.0), shape),
+            Keeping::UntilTaken | Keeping::UntilAcknowledged => Tap::window(keeping, shape),
+        };
+        let log = EventLog::with(limit, Spooling::Never);
+        log.lock().passes = keeping != Keeping::OnDisk;
+        EventLog { tap: Some(Arc::new(tap)), ..log }
+    }
+
     fn with(limit: usize, spooling: Spooling) -> Self {
         let (stdout, stderr) = (Lane::new(limit), Lane::new(limit));
-        let lanes = Lanes {
-            stdout,
-            stderr,
-            position: 0,
-            spooling,
-            forgotten: false,
-            tap: None,
-            passes: false,
-            is_over: false,
-        };
-        EventLog { lanes: Mutex::new(lanes), position: watch::Sender::new(0) }
+        let lanes = Lanes { stdout, stderr, position: 0, spooling, forgotten: false, passes: false };
+        EventLog { lanes: Mutex::new(lanes), position: watch::Sender::new(0), tap: None }
     }
 
     /// Adds what an output has printed.
@@ -151,53 +152,26 @@ impl EventLog {
             lanes.keep(stream, bytes);
         }
         lanes.position += bytes.len() as u64;
-        if let Some(tap) = &lanes.tap {
+        if let Some(tap) = &self.tap {
             tap.push(stream, bytes);
         }
         self.position.send_replace(lanes.position);
     }
 
-    /// From now on every print is an event of its own, beginning with what has been printed. It is then no longer
-    /// spooled as well: beside a journal the log keeps both ends in memory, beside a window nothing. Call this once, when
-    /// the session starts.
-    pub fn tap(&self, keeping: Keeping, shape: Shape) -> Arc<Tap> {
-        let mut lanes = self.lock();
-        let tap = Arc::new(lanes.spooling.tap(keeping, shape));
-        for piece in lanes.read_from(0) {
-            match piece {
-                Piece::Bytes { stream, data, .. } => tap.push(stream, &data),
-                Piece::Gap { .. } => tracing::error!("a session was tapped too late"),
-            }
-        }
-        if keeping != Keeping::OnDisk {
-            lanes.passes = true;
-            for stream in Stream::BOTH {
-                lanes.lane(stream).pass_all();
-            }
-        }
-        if lanes.is_over {
-            tap.close();
-        }
-        lanes.tap = Some(tap.clone());
-        tap
-    }
-
     /// A reader that has to be waited for before more is printed, if there is one.
-    pub(crate) fn slow_reader(&self) -> Option<Arc<Tap>> {
-        self.lock().tap.as_ref().filter(|tap| tap.is_full()).cloned()
+    pub(crate) fn slow_reader(&self) -> Option<&Tap> {
+        self.tap.as_deref().filter(|tap| tap.is_full())
     }
 
     /// Where its events are read, if it is read like that.
-    pub fn tapped(&self) -> Option<Arc<Tap>> {
-        self.lock().tap.clone()
+    pub fn tap(&self) -> Option<&Arc<Tap>> {
+        self.tap.as_ref()
     }
 
     /// Nothing more will be printed: what is on its way to the disk gets there.
     pub fn close(&self) {
-        let mut lanes = self.lock();
-        lanes.spooling.close();
-        lanes.is_over = true;
-        if let Some(tap) = &lanes.tap {
+        self.lock().spooling.close();
+        if let Some(tap) = &self.tap {
             tap.close();
         }
     }

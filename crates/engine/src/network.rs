@@ -1,26 +1,32 @@
 //! What a command reaches through its proxy: lists decide, a person where they say so, and all of it is recorded.
 
 use std::collections::{HashMap, HashSet};
-use std::net::TcpListener;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use runward_process::is_of_this_machine;
 use runward_proxy::{Decided, Gate, Hosts, Later, System, Target};
 use tokio::sync::Mutex as Turn;
 
 use crate::Engine;
 use crate::approval::AboutHosts;
-use crate::scribe::Scribe;
+use crate::call_record::CallRecorder;
 
 /// More hosts that a command was kept from are not named.
 const NAMED: usize = 3;
 
 /// What a command was kept from.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unreached(Arc<Mutex<Vec<(Target, String)>>>);
+pub(crate) struct Unreached {
+    hosts: Arc<Mutex<Vec<(Target, String)>>>,
+    /// How many connections it had when it could have no more.
+    crowded: Arc<AtomicUsize>,
+}
 
 impl Unreached {
     fn add(&self, target: &Target, why: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() < NAMED && all.iter().all(|(known, _)| known != target) {
             all.push((target.clone(), why.to_owned()));
         }
@@ -28,9 +34,13 @@ impl Unreached {
 
     /// Each host and why, in words.
     pub(crate) fn named(&self) -> Vec<String> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let words = |(target, why): &(Target, String)| format!("{target} may not be reached: {why}");
-        all.iter().map(words).collect()
+        let crowded = Some(self.crowded.load(Ordering::Relaxed)).filter(|open| *open > 0);
+        let crowded = crowded.map(|open| {
+            format!("a connection was closed since {open} were open, which is the command's share just now: open fewer at once")
+        });
+        all.iter().map(words).chain(crowded).collect()
     }
 }
 
@@ -42,12 +52,17 @@ pub(crate) struct Reaching {
 }
 
 /// Serves a command's proxy for as long as the command runs.
-pub(crate) fn serve(engine: &Engine, listener: TcpListener, reaching: Reaching, scribe: Scribe) -> Unreached {
+pub(crate) fn serve(
+    engine: &Engine,
+    listener: TcpListener,
+    reaching: Reaching,
+    recorder: CallRecorder,
+) -> Unreached {
     let unreached = Unreached::default();
     let Reaching { hosts, about } = reaching;
     let guard = Guard {
         engine: engine.clone(),
-        scribe,
+        recorder,
         unreached: unreached.clone(),
         about,
         asked: Arc::default(),
@@ -70,7 +85,7 @@ pub(crate) fn serve(engine: &Engine, listener: TcpListener, reaching: Reaching, 
 #[derive(Clone, Debug)]
 struct Guard {
     engine: Engine,
-    scribe: Scribe,
+    recorder: CallRecorder,
     unreached: Unreached,
     about: Option<AboutHosts>,
     /// What people have said. They are asked one question at a time, and none twice.
@@ -101,18 +116,39 @@ impl Recorded {
     }
 }
 
+impl Engine {
+    /// A command must not call this server by way of its proxy, which nobody could tell from another caller.
+    fn unless_itself(&self, decided: &Decided) -> Result<(), String> {
+        let Some(listener) = self.0.listener.get() else { return Ok(()) };
+        let is_listener = |address: &IpAddr| {
+            let there = SocketAddr::new(*address, decided.target.port());
+            there.port() == listener.port() && (listener.ip() == *address || is_of_this_machine(there))
+        };
+        if decided.addresses.iter().any(is_listener) {
+            return Err("commands do not reach Runward itself".to_owned());
+        }
+        Ok(())
+    }
+}
+
 impl Gate for Guard {
     fn decided(&self, decided: Decided) -> Later<Result<(), String>> {
-        let Guard { scribe, unreached, recorded, .. } = self.clone();
+        let Guard { engine, recorder, unreached, recorded, .. } = self.clone();
         Box::pin(async move {
-            if let Err(why) = &decided.ruling {
+            let itself = engine.unless_itself(&decided);
+            if let Some(why) = decided.ruling.as_ref().err().or(itself.as_ref().err()) {
                 unreached.add(&decided.target, why);
             }
+            itself?;
             if recorded.has(&decided)? {
                 return Ok(());
             }
-            scribe.reached(&decided).await.map_err(|refusal| refusal.to_string())
+            recorder.reached(&decided).await.map_err(|refusal| refusal.to_string())
         })
+    }
+
+    fn crowded(&self, open: usize) {
+        self.unreached.crowded.fetch_max(open, Ordering::Relaxed);
     }
 
     fn ask(&self, target: &Target) -> Later<Result<String, String>> {
@@ -123,7 +159,7 @@ impl Gate for Guard {
             if let Some(said) = asked.get(&target) {
                 return said.clone();
             }
-            let said = guard.engine.0.approvals.may_reach(&target, about, &guard.scribe).await;
+            let said = guard.engine.0.approvals.may_reach(&target, about, &guard.recorder).await;
             asked.insert(target, said.clone());
             said
         })

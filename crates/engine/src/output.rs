@@ -8,7 +8,7 @@ use runward_model::{Outcome, OutputId, Receipt, SessionId, Stream};
 use runward_spool::{Page, Record, Selection, page};
 use thiserror::Error;
 
-use crate::session::{Leash, Session};
+use crate::session::Session;
 
 /// What one session printed, while it runs and for a while after. Letting go of this stops nothing.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Output {
     /// The session as somebody who came later sees it.
     pub(crate) fn attach(self) -> Session {
         let mut session = self.session;
-        session.leash = Leash::Attached;
+        session.is_attached = true;
         session
     }
 
@@ -68,7 +68,7 @@ impl Output {
 
     /// Why it is not whole, where it is not.
     pub fn note(&self) -> Option<String> {
-        self.session.log.note()
+        self.session.log().note()
     }
 
     /// Waits for the end of the session.
@@ -78,7 +78,7 @@ impl Output {
 
     /// One stream from its first byte on, as it stands now.
     pub fn record(&self, stream: Stream) -> Result<Record, Gone> {
-        self.session.log.record(stream).map_err(|error| match error.kind() {
+        self.session.log().record(stream).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Gone::Evicted,
             _ => Gone::Unreadable(error.to_string()),
         })

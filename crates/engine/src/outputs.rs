@@ -4,7 +4,6 @@
 //! disk if it is large, and is let go of if it is small, since its reply has shown it whole.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -58,12 +57,6 @@ impl Outputs {
         Outputs { keep, table: Mutex::default() }
     }
 
-    /// A name that nobody can guess from the ones before it. It begins with a letter, so that nothing reads it as a number.
-    pub(crate) fn name() -> OutputId {
-        let number = RandomState::new().hash_one(std::process::id());
-        OutputId(format!("{:x}{:011x}", 10 + number % 6, number >> 20))
-    }
-
     /// Adds a session that begins.
     pub(crate) fn add(&self, principal: Principal, id: OutputId, session: Session) {
         self.lock().entries.insert(id, Entry { principal, session });
@@ -73,17 +66,17 @@ impl Outputs {
     pub(crate) fn ended(&self, id: &OutputId) {
         let mut table = self.lock();
         let Some(entry) = table.entries.get(id) else { return };
-        table.memory += entry.session.log.memory();
+        table.memory += entry.session.log().memory();
         table.ended.push_back((id.clone(), Instant::now()));
         table.expire(self.keep);
         table.shrink();
     }
 
-    /// An output of this principal.
+    /// An output of this principal, or one that belongs to whoever knows its name.
     pub(crate) fn find(&self, principal: &Principal, id: &OutputId) -> Result<Output, Gone> {
         let mut table = self.lock();
         table.expire(self.keep);
-        match table.entries.get(id).filter(|entry| entry.principal == *principal) {
+        match table.entries.get(id).filter(|entry| principal.reaches(&entry.principal)) {
             Some(entry) => Ok(Output::new(id.clone(), entry.session.watch())),
             None => Err(table.why_gone(principal, id)),
         }
@@ -93,8 +86,15 @@ impl Outputs {
     pub(crate) fn session(&self, principal: &Principal, id: SessionId) -> Option<Session> {
         let table = self.lock();
         let mut entries = table.entries.values();
-        let found = entries.find(|entry| entry.session.id == id && entry.principal == *principal)?;
+        let found = entries.find(|entry| entry.session.id() == id && entry.principal == *principal)?;
         Some(found.session.watch())
+    }
+
+    /// Every session of this principal that has not ended.
+    pub(crate) fn running(&self, principal: &Principal) -> Vec<Session> {
+        let table = self.lock();
+        let own = table.entries.values().filter(|entry| entry.principal == *principal);
+        own.map(|entry| entry.session.watch()).filter(|session| session.outcome().is_none()).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -124,7 +124,7 @@ impl Table {
     /// Takes the oldest one that is in memory out of it.
     fn forget_next(&mut self) {
         let Some((id, _)) = self.ended.get(self.forgotten).cloned() else { return };
-        let log = self.entries.get(&id).map(|entry| entry.session.log.clone());
+        let log = self.entries.get(&id).map(|entry| entry.session.log().clone());
         let memory = log.as_ref().map_or(0, |log| log.memory());
         if memory > SMALL && log.is_some_and(|log| log.forget()) {
             self.memory -= memory;
@@ -144,7 +144,7 @@ impl Table {
 
     fn remove(&mut self, id: &OutputId, why: Gone) {
         let Some(Entry { principal, session }) = self.entries.remove(id) else { return };
-        self.memory = self.memory.saturating_sub(session.log.memory());
+        self.memory = self.memory.saturating_sub(session.log().memory());
         self.gone.push_back((id.clone(), principal, why));
         if self.gone.len() > REMEMBERED {
             self.gone.pop_front();
@@ -152,7 +152,7 @@ impl Table {
     }
 
     fn why_gone(&self, principal: &Principal, id: &OutputId) -> Gone {
-        let found = self.gone.iter().find(|(gone, owner, _)| gone == id && owner == principal);
+        let found = self.gone.iter().find(|(gone, owner, _)| gone == id && principal.reaches(owner));
         found.map_or(Gone::Unknown, |(_, _, why)| why.clone())
     }
 }

@@ -6,24 +6,21 @@
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use runward_model::{
-    Argv, Ending, Fence, Outcome, Receipt, Refusal, Request, SessionId, Stream, Tree, Usage, Work,
-};
+use runward_model::{Argv, Ending, Fence, Outcome, Receipt, Refusal, Request, SessionId, Stream, Work};
 use runward_patch::{Error, Ground, NAME, Patch, Recognised, Roots, recognise};
 use runward_policy::Reading;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::OwnedSemaphorePermit;
 
+use crate::Engine;
 use crate::cwd::{self, Cwd, RootList};
-use crate::log::EventLog;
-use crate::outputs::Outputs;
 use crate::record::OpenCall;
-use crate::screen::Screen;
-use crate::session::{Leash, Session};
-use crate::{Engine, workflow};
+use crate::redact::RedactingSink;
+use crate::running::{Begun, Running};
+use crate::session::Session;
+use crate::watch::Watch;
 
 /// The sessions of patches are counted apart from those of processes, above them.
 const FIRST_SESSION: u64 = 1 << 32;
@@ -125,68 +122,38 @@ impl Prepared {
 pub(crate) fn begin(
     engine: &Engine,
     prepared: Prepared,
-    request: Request,
-    mut receipt: Receipt,
-    open: OpenCall,
-    room: OwnedSemaphorePermit,
+    (request, receipt): (&Request, Receipt),
+    watch: Watch,
+    (open, room): (OpenCall, OwnedSemaphorePermit),
 ) -> Session {
     static NEXT: AtomicU64 = AtomicU64::new(FIRST_SESSION);
-    let shared = engine.0.clone();
-    let id = receipt.output.get_or_insert_with(Outputs::name).clone();
-    let log = Arc::new(EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone()));
-    let number = SessionId(NEXT.fetch_add(1, Ordering::Relaxed));
-    let (sender, outcome) = watch::channel(None);
-    let session = Session {
-        id: number,
-        pid: 0,
-        receipt: Arc::new(receipt),
-        log: log.clone(),
-        wishes: mpsc::unbounded_channel().0,
-        typing: None,
-        window: None,
-        outcome,
-        leash: Leash::Held,
-    };
-    shared.outputs.add(request.caller.principal, id.clone(), session.watch());
-    let command = session.receipt.command.clone();
-    let secrets = shared.secrets(&request.env);
+    let id = SessionId(NEXT.fetch_add(1, Ordering::Relaxed));
+    let begun = Begun { id, pid: 0, receipt, typing: None, terminal: None };
+    let (session, running, _) = Running::begin(engine, request, watch, begun);
+    let (sink, logged) = (running.sink(request), engine.0.settings.log_commands);
     engine.0.sessions.spawn(async move {
         let started = Instant::now();
         let applied = tokio::task::spawn_blocking(move || prepared.apply()).await;
         let applied =
             applied.unwrap_or_else(|error| Err(format!("apply_patch failed inside the server: {error}\n")));
         let outcome = outcome_of(&applied, started);
-        if shared.settings.log_commands {
-            tracing::info!(session = %number, exit_code = outcome.exit_code(), "patched");
+        if logged {
+            tracing::info!(session = %id, exit_code = outcome.exit_code(), "patched");
         }
-        print(&applied, Screen::new(log.clone(), &secrets));
-        log.close();
-        workflow::after_end(request.workflow.on_failure, &shared.settings.abort_file, &command, &outcome);
-        sender.send_replace(Some(outcome.clone()));
-        shared.outputs.ended(&id);
-        open.ended(&outcome, &log).await;
+        print(&applied, sink);
         drop(room);
+        running.end(open, outcome).await;
     });
     session
 }
 
-fn print(applied: &Result<String, String>, mut screen: Screen) {
+fn print(applied: &Result<String, String>, mut sink: RedactingSink) {
     match applied {
-        Ok(report) => screen.append(Stream::Stdout, report.as_bytes()),
-        Err(problem) => screen.append(Stream::Stderr, problem.as_bytes()),
+        Ok(report) => sink.append(Stream::Stdout, report.as_bytes()),
+        Err(problem) => sink.append(Stream::Stderr, problem.as_bytes()),
     }
 }
 
 fn outcome_of(applied: &Result<String, String>, started: Instant) -> Outcome {
-    Outcome {
-        ending: Ending::Exited(i32::from(applied.is_err())),
-        stopped: None,
-        wall: started.elapsed(),
-        usage: Usage::default(),
-        tree: Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: false,
-        denied: None,
-    }
+    Outcome { wall: started.elapsed(), ..Outcome::of(Ending::Exited(i32::from(applied.is_err()))) }
 }

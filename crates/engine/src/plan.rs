@@ -1,28 +1,34 @@
 //! Plan and spawn: no plan, no process.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runward_audit::redact::{Secrets, redact_argv};
-use runward_model::wire::{Launch, Step};
-use runward_model::{Caller, Confinement, Receipt, Refusal, Request, Stdio, Verdict};
-use runward_policy::{Held, Policy};
-use runward_process::{Child, Error as SpawnError, Spawner, Stdio as Descriptors};
+use runward_model::wire::{Launch, Opened, Planned, Step};
+use runward_model::{
+    Caller, Confinement, Decision, Fence, Limits, Receipt, Refusal, Request, Stdio, Verdict,
+};
+use runward_policy::{Execute, Held, NamedFiles, Policy};
+use runward_process::{Child, Error as SpawnError, Stdio as Descriptors};
 use runward_sandbox::Scene;
 use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::approval::{AboutHosts, Approvals, Approved, Case, Conversation, Judge};
-use crate::confine::{self, Confined, Hold};
+use crate::bounds;
+use crate::confine::{self, ConfineAsk, Confined};
+use crate::host::{Host, Start};
 use crate::login::Snapshot;
-use crate::network::{self, Reaching, Unreached};
+use crate::network::{self, Reaching};
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};
 use crate::session::Session;
-use crate::supervise::{Holdings, Supervision};
+use crate::streams::input_ends;
+use crate::supervise::{self, Started};
+use crate::watch::Watch;
 use crate::{Engine, Sandboxing, Settings, Shared, patching};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
@@ -59,25 +65,43 @@ impl Plan {
         }
     }
 
-    /// The same, aside where it may take its time: nobody else waits for rules in Rego or the hash of a large file.
+    /// The same, aside where it may take its time: nobody else waits for rules in Rego, for the hash of a large
+    /// file, or for what is long to read.
     pub(crate) async fn make_for(
         engine: &Engine,
         request: Request,
         login: Option<Arc<Snapshot>>,
     ) -> Result<(Self, Option<String>), Box<Refused>> {
         let Shared { settings, approvals, .. } = &*engine.0;
-        if settings.policy.current().rego().is_none() {
+        let policy = settings.policy.current();
+        if policy.rego().is_none() && !policy.ties() && !bounds::is_large(&request) {
             return Plan::make(request, settings, login.as_deref(), approvals);
         }
         let (shared, asked) = (engine.0.clone(), request.clone());
         let make = move || Plan::make(request, &shared.settings, login.as_deref(), &shared.approvals);
-        match tokio::task::spawn_blocking(make).await {
-            Ok(planned) => planned,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(Box::new(Refused { request: asked, refusal: Refusal::ShuttingDown })),
-            },
-        }
+        let refused = |refusal| Err(Box::new(Refused { request: asked, refusal }));
+        aside(make).await.unwrap_or_else(refused)
+    }
+
+    /// The same with the files that it names as they are now: what a person is asked about. Where they cannot be told, nobody
+    /// is asked.
+    pub(crate) async fn with_files(self, engine: &Engine, reason: &str) -> Result<Self, Box<Refused>> {
+        let (shared, reason) = (engine.0.clone(), reason.to_owned());
+        let asked = self.request.clone();
+        let look = move || match self.resolved.look_at_files(&shared.settings) {
+            Ok(files) => {
+                let resolved = Resolved { files: Some(files), ..self.resolved };
+                Ok(Plan { resolved, ..self })
+            }
+            Err(why) => {
+                let verdict = Verdict { decision: Decision::Ask, reason, ..self.verdict };
+                let why = format!("{why}, so it was not run");
+                let refusal = Refusal::NotApproved { verdict: Box::new(verdict), why };
+                Err(Box::new(Refused { request: self.request, refusal }))
+            }
+        };
+        let refused = |refusal| Err(Box::new(Refused { request: asked, refusal }));
+        aside(look).await.unwrap_or_else(refused)
     }
 
     /// The same with what a person has said.
@@ -105,14 +129,14 @@ impl Plan {
     pub(crate) async fn confine(
         mut self,
         sandboxing: &Sandboxing,
-        spawner: &Spawner,
+        host: &dyn Host,
     ) -> Result<Self, Box<Refused>> {
         let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
-        let (door, profile) = (self.request.caller.door, self.verdict.profile());
-        let hold = Hold { door, confinement: self.confinement, profile };
+        let (door, profile) = (&self.request.caller.door, self.verdict.profile());
+        let ask = ConfineAsk { door, confinement: self.confinement, profile };
         let confined = match &self.resolved.patch {
-            Some(_) => confine::confine_own(sandboxing, hold, scene),
-            None => confine::confine(sandboxing, spawner, hold, scene).await,
+            Some(_) => confine::confine_own(sandboxing, ask, scene),
+            None => confine::confine(sandboxing, host, ask, scene).await,
         };
         match confined {
             Ok(confined) => {
@@ -148,12 +172,57 @@ impl Plan {
         &self.resolved.cwd.path
     }
 
+    /// The same, unless a file that a person was asked about, or that it was allowed for, is not as it was.
+    async fn unless_changed(self, engine: &Engine) -> Result<Self, Box<Refused>> {
+        if self.resolved.files.is_none() {
+            return Ok(self);
+        }
+        let (shared, asked) = (engine.0.clone(), self.request.clone());
+        let look = move || {
+            let before = self.resolved.files.as_ref();
+            let changed = match self.resolved.look_at_files(&shared.settings) {
+                Ok(now) => {
+                    before.and_then(|before| before.changed(&now)).map(|file| file.display().to_string())
+                }
+                Err(why) => Some(why),
+            };
+            let Some(file) = changed else { return Ok(self) };
+            let verdict = Verdict { decision: Decision::Ask, ..self.verdict };
+            let why = format!(
+                "{file} has changed since it was judged and asked about, so it was not run; call again"
+            );
+            let refusal = Refusal::NotApproved { verdict: Box::new(verdict), why };
+            Err(Box::new(Refused { request: self.request, refusal }))
+        };
+        let refused = |refusal| Err(Box::new(Refused { request: asked, refusal }));
+        aside(look).await.unwrap_or_else(refused)
+    }
+
     /// What it may reach, where there are lists of hosts, and whom to ask about others.
     fn reaching(&self, conversation: &Conversation) -> Option<Reaching> {
         let hosts = self.confined.hosts.clone()?;
         let judged = |policy: &Policy| self.judged_by(policy);
         let about = hosts.asks().then(|| AboutHosts::new(&self.case(&judged), conversation)).flatten();
         Some(Reaching { hosts, about })
+    }
+
+    /// What its caller is told of it.
+    fn receipt(&self) -> Receipt {
+        let Confined { fence, enforced, .. } = &self.confined;
+        Receipt {
+            command: self.request.work.to_string(),
+            cwd: self.resolved.cwd.path.clone(),
+            verdict: self.verdict.clone(),
+            enforced: enforced.clone(),
+            fence: fence.clone().map(Box::new),
+            output: None,
+        }
+    }
+
+    /// Exactly what is executed.
+    fn launch(&self, settings: &Settings) -> Result<Launch, Refusal> {
+        let launch = Launch::new(&Executed { plan: self, limits: settings.limits });
+        launch.map_err(|_| Refusal::Nul { what: "the command" })
     }
 
     /// Starts what was planned, and the task that supervises it.
@@ -163,31 +232,33 @@ impl Plan {
         mut open: OpenCall,
         room: OwnedSemaphorePermit,
         conversation: &Conversation,
+        watch: Watch,
     ) -> Result<Session, Refusal> {
-        let reaching = self.reaching(conversation);
-        let Plan { request, resolved, verdict, program, input, confinement, confined } = self;
-        let reaches_this_host = confined.reaches_this_host();
-        let Confined { fence, enforced, temporary, .. } = confined;
-        let Resolved { argv, cwd, env, patch, held, .. } = resolved;
-        let (command, directory) = (request.work.to_string(), cwd.path.clone());
-        let shown = fence.clone().map(Box::new);
-        let receipt = Receipt { command, cwd: directory, verdict, enforced, fence: shown, output: None };
-        if let Some(patch) = patch {
-            let patch = patch.confined(fence.as_ref());
-            return Ok(patching::begin(engine, patch, request, receipt, open, room));
+        // Last, so that as little as possible comes between.
+        let mut plan = match Box::pin(self.unless_changed(engine)).await {
+            Ok(plan) => plan,
+            Err(refused) => {
+                engine.log_refusal(&refused.request, &refused.refusal);
+                open.refused(&refused.refusal).await;
+                return Err(refused.refusal);
+            }
+        };
+        let (shared, receipt) = (&engine.0, plan.receipt());
+        if let Some(patch) = plan.resolved.patch.take() {
+            let patch = patch.confined(plan.confined.fence.as_ref());
+            return Ok(patching::begin(engine, patch, (&plan.request, receipt), watch, (open, room)));
         }
-        let variables: Vec<Vec<u8>> = env.iter().map(|(name, value)| variable(name, value)).collect();
-        let launch = Launch::new(
-            program.as_os_str().as_bytes(),
-            argv.iter().map(String::as_bytes),
-            variables.iter().map(Vec::as_slice),
-        )
-        .map_err(|_| Refusal::Nul { what: "the command" })?
-        .limited(engine.0.settings.limits)
-        .fenced(fence);
+        let reaching = plan.reaching(conversation);
+        plan.confined.networked = plan.confined.reaches_this_host().then(|| shared.approvals.networked());
+        let launch = plan.launch(&shared.settings)?;
+        let Plan { request, resolved, program, input, confinement, mut confined, .. } = plan;
+        let Resolved { argv, cwd, held, .. } = resolved;
         let stdio = descriptors(&request.stdio, input.as_ref());
         let started = match held.map(Held::into_program).transpose() {
-            Ok(opened) => engine.0.spawner.spawn_opened(launch, opened, cwd.handle, stdio).await,
+            Ok(execute) => {
+                let program = opened(execute);
+                shared.host.spawn(Start { launch, program, cwd: cwd.handle, stdio }).await
+            }
             Err(source) => Err(SpawnError::Step { step: Step::Exec, source }),
         };
         let mut child = match started {
@@ -200,17 +271,57 @@ impl Plan {
             }
         };
         open.started(&child, &receipt.enforced);
-        if engine.0.settings.log_commands {
-            record_start(&request.caller, &argv, &child, &engine.0.secrets(&request.env));
+        if shared.settings.log_commands {
+            record_start(&request.caller, &argv, &child, &shared.secrets(&request.env));
         }
-        let typist = (confinement == Confinement::Escalated).then(|| open.scribe());
-        let unreached = match (child.outlet.take(), reaching) {
-            (Some(outlet), Some(reaching)) => network::serve(engine, outlet, reaching, open.scribe()),
-            _ => Unreached::default(),
-        };
-        let networked = reaches_this_host.then(|| engine.0.approvals.networked());
-        let holdings = Holdings { open, room, input, temporary, typist, unreached, networked };
-        Ok(Supervision::begin(engine, child, request, receipt, holdings))
+        if let (Some(listener), Some(reaching)) = (child.proxy_listener.take(), reaching) {
+            confined.unreached = network::serve(engine, listener, reaching, open.recorder());
+        }
+        let recorder = (confinement == Confinement::Escalated).then(|| open.recorder());
+        let input = input_ends(input, &request.stdio, recorder);
+        Ok(supervise::begin(engine, &request, receipt, watch, Started { child, open, room, input, confined }))
+    }
+}
+
+/// Does what may take its time where nobody else waits for it.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => Ok(done),
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Refusal::ShuttingDown),
+        },
+    }
+}
+
+/// A plan, as the machine is told of it.
+struct Executed<'a> {
+    plan: &'a Plan,
+    limits: Limits,
+}
+
+impl Planned for Executed<'_> {
+    fn program(&self) -> &Path {
+        &self.plan.program
+    }
+
+    fn argv(&self) -> impl Iterator<Item = &[u8]> {
+        // A shell is given the text that was written anew, in place of the caller's.
+        let Resolved { argv, text, .. } = &self.plan.resolved;
+        let known = argv.len() - usize::from(text.is_some());
+        argv.iter().take(known).chain(text).map(String::as_bytes)
+    }
+
+    fn env(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.plan.resolved.env.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn fence(&self) -> Option<&Fence> {
+        self.plan.confined.fence.as_ref()
     }
 }
 
@@ -229,7 +340,8 @@ fn judged(
     login: Option<&Snapshot>,
     approvals: &Approvals,
 ) -> Result<Judged, Refusal> {
-    let variables = Variables { given: &request.env, presets: request.presets, login };
+    let confinement = request.wish.confinement;
+    let variables = Variables { given: &request.env, door_env: &request.door_env, login, confinement };
     let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
     let judge = |policy: &Policy| resolve::judge_by(policy, &resolved, request);
     let verdict = judge(&resolved.policy);
@@ -247,7 +359,8 @@ fn case<'a>(
     judged: &'a Judge<'a>,
 ) -> Case<'a> {
     let (policy, argv, directory) = (&resolved.policy, &resolved.argv, &resolved.cwd.path);
-    Case { request, policy, judged, verdict, program, argv, directory }
+    let tied = resolved.files.as_ref().map(NamedFiles::tied).unwrap_or_default();
+    Case { request, policy, judged, verdict, program, argv, directory, tied }
 }
 
 fn descriptors(stdio: &Stdio, input: Option<&Record>) -> Descriptors {
@@ -258,14 +371,18 @@ fn descriptors(stdio: &Stdio, input: Option<&Record>) -> Descriptors {
     }
 }
 
-fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {
-    [name.as_bytes(), b"=", value.as_bytes()].concat()
+/// The descriptor to be executed, if it is executed by one.
+fn opened(execute: Option<Execute>) -> Option<(OwnedFd, Opened)> {
+    match execute? {
+        Execute::Opened(file, opened) => Some((file, opened)),
+        Execute::ByPath => None,
+    }
 }
 
 fn record_start(caller: &Caller, argv: &[String], child: &Child, secrets: &Secrets) {
     let argv: Vec<_> = redact_argv(argv).iter().map(|word| secrets.redact_text(word).into_owned()).collect();
     let (session, pid) = (child.session, child.pid);
-    tracing::info!(door = caller.door.0, principal = %caller.principal.0, %session, pid, ?argv, "started");
+    tracing::info!(door = %caller.door.0, principal = caller.principal.name(), %session, pid, ?argv, "started");
 }
 
 /// Says what went wrong in the words of whoever asked.
@@ -276,6 +393,7 @@ fn refusal(error: SpawnError, program: PathBuf, cwd: PathBuf) -> Refusal {
             SpawnError::Pipes(reason) => {
                 Refusal::Exhausted { what: "no pipes for another command", reason: reason.to_string() }
             }
+            error @ SpawnError::Wire(_) => Refusal::TooLarge(error.to_string()),
             error => Refusal::StartFailed { program, reason: error.to_string() },
         };
     };

@@ -2,6 +2,7 @@
 //!
 //! Writing may wait for a disk or for another server: then it is done beside the runtime, never on it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,15 +13,18 @@ use runward_process::Child;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
+use crate::bounds;
+use crate::call_record::CallRecorder;
 use crate::log::EventLog;
 use crate::plan::Plan;
-use crate::scribe::Scribe;
 
 /// Where calls are recorded, if they are. Every write is one of the engine's tasks, so a shutdown waits for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     pub(crate) trail: Option<Arc<Trail>>,
     pub(crate) tasks: TaskTracker,
+    /// How many times something was to be written.
+    writes: Arc<AtomicU64>,
 }
 
 /// A call that was opened and has to be closed.
@@ -44,32 +48,59 @@ struct LateStart {
 /// How long a command runs before its start is recorded by itself.
 const A_WHILE: Duration = Duration::from_millis(250);
 
+/// How many writes there are between two looks at what is too old or too much.
+const DROP_EVERY: u64 = 256;
+
 impl Recorder {
     pub(crate) fn new(trail: Option<Arc<Trail>>, tasks: TaskTracker) -> Self {
-        Recorder { trail, tasks }
+        Recorder { trail, tasks, writes: Arc::default() }
     }
 
     /// Opens the record of what is about to run. What cannot be recorded does not run.
     pub(crate) async fn open(&self, plan: &Plan, secrets: &Secrets) -> Result<OpenCall, Refusal> {
         let call = CallId::fresh();
         if let Some(trail) = self.trail.clone() {
-            let judged =
-                judged(call.clone(), plan.request(), Some(plan.verdict()), Some(plan)).without(secrets);
-            self.write(trail, vec![judged.into()]).await.map_err(Refusal::Unrecorded)?;
+            let judged = judged(call.clone(), plan.request(), Some(plan.verdict()), Some(plan));
+            let written = if bounds::is_large(plan.request()) {
+                let secrets = secrets.clone();
+                self.write_aside(move || trail.append(judged.without(&secrets))).await
+            } else {
+                self.write(trail, vec![judged.without(secrets).into()]).await
+            };
+            written.map_err(Refusal::Unrecorded)?;
         }
         Ok(OpenCall { recorder: self.clone(), call: Some(call), started: None, secrets: secrets.clone() })
     }
 
     /// At once where that takes no time, else beside the runtime.
     pub(crate) async fn write(&self, trail: Arc<Trail>, entries: Vec<Entry>) -> Result<(), String> {
-        let written = match trail.append_at_once(&entries) {
-            Some(written) => written,
-            None => match self.tasks.spawn_blocking(move || trail.append_all(entries)).await {
-                Ok(written) => written,
-                Err(error) => return Err(error.to_string()),
-            },
-        };
-        written.map(|_| ()).map_err(|error| error.to_string())
+        self.drop_old(&trail);
+        match trail.append_at_once(&entries) {
+            Some(written) => written.map(|_| ()).map_err(|error| error.to_string()),
+            None => self.write_aside(move || trail.append_all(entries)).await,
+        }
+    }
+
+    async fn write_aside(
+        &self,
+        write: impl FnOnce() -> Result<u64, runward_audit::Error> + Send + 'static,
+    ) -> Result<(), String> {
+        match self.tasks.spawn_blocking(write).await {
+            Ok(written) => written.map(|_| ()).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Every so often, has the trail drop what is not to be kept any more.
+    fn drop_old(&self, trail: &Arc<Trail>) {
+        if self.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(DROP_EVERY) {
+            let trail = trail.clone();
+            self.tasks.spawn_blocking(move || match trail.drop_old() {
+                Ok(0) => {}
+                Ok(records) => tracing::info!(records, "old records of the audit trail were dropped"),
+                Err(error) => tracing::error!(%error, "old records of the audit trail could not be dropped"),
+            });
+        }
     }
 
     /// Records a call of which nothing ran, and why. Waits for nothing: there is nothing to keep from running.
@@ -79,10 +110,14 @@ impl Recorder {
             Refusal::Denied(verdict) => Some(verdict),
             _ => None,
         };
+        self.drop_old(&trail);
         let call = CallId::fresh();
-        let opening = judged(call.clone(), request, verdict, None).without(secrets);
-        let closing = Closed::refused(call, secrets.redact_text(&refusal.to_string()));
-        self.tasks.spawn_blocking(move || told(&trail, vec![opening.into(), closing.into()]));
+        let opening = judged(call.clone(), request, verdict, None);
+        let (reason, secrets) = (refusal.to_string(), secrets.clone());
+        self.tasks.spawn_blocking(move || {
+            let closing = Closed::refused(call, secrets.redact_text(&reason));
+            told(&trail, vec![opening.without(&secrets).into(), closing.into()]);
+        });
     }
 
     /// Writes what only tells of something that has happened anyway: failing to is said aloud.
@@ -109,15 +144,15 @@ impl OpenCall {
     /// What an escalated command is given to read counts as typed.
     pub(crate) async fn given(&self, plan: &Plan) -> Result<(), Refusal> {
         match (plan.confinement(), &plan.request().stdio) {
-            (Confinement::Escalated, Stdio::Given(input)) => self.scribe().typed(input).await,
+            (Confinement::Escalated, Stdio::Given(input)) => self.recorder().typed(input).await,
             _ => Ok(()),
         }
     }
 
     /// Records what happens meanwhile.
-    pub(crate) fn scribe(&self) -> Scribe {
+    pub(crate) fn recorder(&self) -> CallRecorder {
         let (recorder, call, secrets) = (self.recorder.clone(), self.call.clone(), self.secrets.clone());
-        Scribe { recorder, call, secrets, host: None }
+        CallRecorder { recorder, call, secrets, host: None }
     }
 
     /// Its first process runs.
@@ -196,9 +231,9 @@ fn told(trail: &Trail, entries: Vec<Entry>) {
 fn judged(call: CallId, request: &Request, verdict: Option<&Verdict>, plan: Option<&Plan>) -> Judged {
     Judged {
         call,
-        door: request.caller.door.0.to_owned(),
+        door: request.caller.door.0.to_string(),
         client: request.caller.client.as_ref().map(Into::into),
-        principal: request.caller.principal.0.to_string(),
+        principal: request.caller.principal.name().to_owned(),
         command: request.work.to_string(),
         commands: verdict
             .map(|verdict| verdict.commands.iter().map(Into::into).collect())
@@ -211,5 +246,6 @@ fn judged(call: CallId, request: &Request, verdict: Option<&Verdict>, plan: Opti
             rule: verdict.rule.clone(),
             reason: verdict.reason.clone(),
         }),
+        omitted: None,
     }
 }

@@ -1,9 +1,10 @@
 //! Which shell runs a script: bash, by whose grammar it was judged, else sh where both read it alike.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use runward_model::{Argv, Refusal, Script, Work};
-use runward_policy::{Reading, SearchPath};
+use runward_policy::{Dialect, Reading, SearchPath};
 
 use crate::login::Snapshot;
 
@@ -138,10 +139,6 @@ impl Shell {
 
     /// How it is called to run some work.
     pub(crate) fn argv(&self, work: &Work) -> Vec<String> {
-        let source = match work {
-            Work::Line(source) | Work::Script(Script { source, .. }) => source.clone(),
-            Work::Argv(_) => work.to_string(),
-        };
         let start: &[&str] = match self.start {
             Start::Bare => &[],
             Start::Login => &["-l"],
@@ -151,16 +148,60 @@ impl Shell {
         // Only relatives of the Bourne shell know where options end.
         let end = matches!(self.name(), "bash" | "sh").then_some("--");
         let options = start.iter().copied().chain(["-c"]).chain(end).map(str::to_owned);
-        std::iter::once(self.file.clone()).chain(options).chain([source]).collect()
+        std::iter::once(self.file.clone()).chain(options).chain([source(work)]).collect()
     }
 
-    /// Whether it reads the work as it was judged.
-    pub(crate) fn reads(&self, work: &Work) -> Result<(), Refusal> {
-        match (self.name(), work) {
-            ("sh", Work::Line(source) | Work::Script(Script { source, .. })) => reads_alike(source),
-            _ => Ok(()),
+    /// The text that it is given. Where rules decide, that is never the caller's own but what was judged, written anew;
+    /// only what nobody can read, and what a person or `*` allows even so, runs as it was given.
+    pub(crate) fn text(&self, work: &Work, reading: &Reading, rules: Rules) -> Result<String, Refusal> {
+        let source = source(work);
+        let dialect = if self.name() == "sh" { Dialect::Posix } else { Dialect::Bash };
+        if dialect == Dialect::Posix {
+            reads_alike(&source)?;
+        }
+        if rules == Rules::AllowEverything || !matches!(self.name(), "bash" | "sh") {
+            return Ok(source);
+        }
+        match reading {
+            Reading::Plain(argv) => {
+                let words = std::iter::once(&argv.file).chain(&argv.args);
+                Ok(words.map(|word| dialect.quoted(word)).collect::<Vec<_>>().join(" "))
+            }
+            Reading::Script(script) => match script.written(dialect) {
+                None => Ok(source),
+                Some(written) => written.map_err(not_alike),
+            },
         }
     }
+}
+
+/// The text that a caller gave to a shell.
+fn source(work: &Work) -> String {
+    match work {
+        Work::Line(source) | Work::Script(Script { source, .. }) => source.clone(),
+        Work::Argv(_) => work.to_string(),
+    }
+}
+
+/// Sees to it that a shell reads its text in a character set in which ASCII is what it seems: in others the last byte of
+/// a letter can swallow a backslash or a quote.
+pub(crate) fn read_ascii_as_written(env: &mut Vec<(OsString, OsString)>) {
+    let value = |name: &str| env.iter().find(|(known, value)| known == name && !value.is_empty());
+    let Some((name, value)) = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(value) else { return };
+    let (name, value) = (name.to_string_lossy(), value.to_str());
+    if !runward_policy::is_tame_locale(&name, value) {
+        env.retain(|(name, _)| name != "LC_ALL");
+        env.push(("LC_ALL".into(), "C.UTF-8".into()));
+    }
+}
+
+/// Whether anything could stop a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// Something could.
+    Decide,
+    /// Nothing could: everything is allowed, nothing is blocked, and nobody has to be asked.
+    AllowEverything,
 }
 
 /// The name of the shell that runs scripts here.
@@ -173,16 +214,34 @@ fn reads_alike(source: &str) -> Result<(), Refusal> {
     let is_edge = |c: char| c.is_whitespace() || ";|&(){}`".contains(c);
     let sign = DIFFERENT.into_iter().find(|sign| source.contains(sign));
     let word = || source.split(is_edge).find_map(|word| BASH_WORDS.into_iter().find(|known| *known == word));
-    let Some(found) = sign.or_else(word) else { return Ok(()) };
+    sign.or_else(word).map_or(Ok(()), |found| Err(not_alike(found)))
+}
+
+fn not_alike(found: &str) -> Refusal {
     let reason = format!(
         "sh may read {found:?} in another way than it was judged; use bash (install it where there is no bash on PATH), or write the command without it"
     );
-    Err(Refusal::StartFailed { program: PathBuf::from("sh"), reason })
+    Refusal::StartFailed { program: PathBuf::from("sh"), reason }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_reads_its_text_in_a_character_set_that_keeps_ascii() {
+        let read = |env: &[(&str, &str)]| {
+            let mut env = env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            read_ascii_as_written(&mut env);
+            env
+        };
+        let all = |value: &str| (OsString::from("LC_ALL"), OsString::from(value));
+        assert_eq!(read(&[]), []);
+        assert_eq!(read(&[("LC_ALL", "de_DE.UTF-8")]), [all("de_DE.UTF-8")]);
+        assert_eq!(read(&[("LC_ALL", "zh_CN.gbk")]), [all("C.UTF-8")]);
+        assert_eq!(read(&[("LANG", "zh_CN.gbk"), ("LC_ALL", "")])[1..], [all("C.UTF-8")]);
+        assert_eq!(read(&[("LANG", "zh_CN.gbk"), ("LC_ALL", "C")])[1..], [all("C")]);
+    }
 
     #[test]
     fn what_sh_would_read_in_another_way_is_refused() {

@@ -2,14 +2,15 @@
 
 use std::io::Read as _;
 
-use runward_model::Stream;
+use runward_model::{Stdio, Stream};
 use runward_process::{Child, Input, Output};
 use runward_spool::Record;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use crate::call_record::CallRecorder;
 use crate::log::EventLog;
-use crate::screen::Screen;
-use crate::typing::Typed;
+use crate::redact::RedactingSink;
+use crate::typing::{Typed, Typing};
 
 /// What is read from an output at once, at first.
 const USUAL_READ: usize = 64 * 1024;
@@ -22,7 +23,7 @@ pub(crate) struct Streams {
     stdout: Lane,
     stderr: Lane,
     stdin: Option<Feed>,
-    screen: Screen,
+    sink: RedactingSink,
 }
 
 struct Lane {
@@ -53,7 +54,7 @@ pub(crate) enum Source {
 }
 
 impl Streams {
-    pub(crate) fn take(child: &mut Child, source: Option<Source>, screen: Screen) -> Self {
+    pub(crate) fn take(child: &mut Child, source: Option<Source>, sink: RedactingSink) -> Self {
         let stdin = child.stdin.take().zip(source).map(|(input, source)| Feed {
             input,
             source,
@@ -63,7 +64,7 @@ impl Streams {
             room: None,
         });
         let (stdout, stderr) = (Lane::new(child.stdout.take()), Lane::new(child.stderr.take()));
-        Streams { stdout, stderr, stdin, screen }
+        Streams { stdout, stderr, stdin, sink }
     }
 
     /// Whether both outputs are at their end.
@@ -87,8 +88,8 @@ impl Streams {
     pub(crate) async fn discard(mut self) {
         while !self.are_over() {
             tokio::select! {
-                _ = self.stdout.read(self.screen.log()) => {}
-                _ = self.stderr.read(self.screen.log()) => {}
+                _ = self.stdout.read(self.sink.log()) => {}
+                _ = self.stderr.read(self.sink.log()) => {}
             }
         }
     }
@@ -97,12 +98,12 @@ impl Streams {
     pub(crate) async fn carry(&mut self) -> Stream {
         loop {
             tokio::select! {
-                read = self.stdout.read(self.screen.log()) => match read {
-                    Some(bytes) => self.screen.append(Stream::Stdout, bytes),
+                read = self.stdout.read(self.sink.log()) => match read {
+                    Some(bytes) => self.sink.append(Stream::Stdout, bytes),
                     None => return self.ended(Stream::Stdout),
                 },
-                read = self.stderr.read(self.screen.log()) => match read {
-                    Some(bytes) => self.screen.append(Stream::Stderr, bytes),
+                read = self.stderr.read(self.sink.log()) => match read {
+                    Some(bytes) => self.sink.append(Stream::Stderr, bytes),
                     None => return self.ended(Stream::Stderr),
                 },
                 () = feed(&mut self.stdin) => self.stdin = None,
@@ -111,7 +112,7 @@ impl Streams {
     }
 
     fn ended(&mut self, stream: Stream) -> Stream {
-        self.screen.end(stream);
+        self.sink.end(stream);
         stream
     }
 }
@@ -177,6 +178,27 @@ impl Feed {
             Err(_) => return false,
         }
         true
+    }
+}
+
+/// The writing and the reading end of a session's input, where it has them. What is typed into it is recorded first,
+/// where there is somebody to do that.
+pub(crate) fn input_ends(
+    input: Option<Record>,
+    stdio: &Stdio,
+    recorder: Option<CallRecorder>,
+) -> (Option<Typing>, Option<Source>) {
+    match (input, stdio) {
+        (Some(record), _) => (None, Some(Source::Record(record))),
+        (None, Stdio::Open | Stdio::Terminal(_)) => {
+            let (typing, typed) = Typing::new();
+            let typing = match recorder {
+                Some(recorder) => typing.recorded_by(recorder),
+                None => typing,
+            };
+            (Some(typing), Some(Source::Typed(typed)))
+        }
+        (None, Stdio::Pipes | Stdio::Given(_)) => (None, None),
     }
 }
 

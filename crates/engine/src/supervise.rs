@@ -1,7 +1,6 @@
 //! Supervise: one task a session that feeds the lifecycle and performs its effects.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use runward_model::wire::Report;
@@ -9,41 +8,30 @@ use runward_model::{
     Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
 };
 use runward_process::{Child, Keyboard};
-use runward_spool::Record;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::confine::TemporaryDirectory;
+use crate::confine::Confined;
 use crate::denied::denied;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
-use crate::log::EventLog;
-use crate::network::Unreached;
-use crate::outputs::Outputs;
 use crate::record::OpenCall;
-use crate::screen::Screen;
-use crate::scribe::Scribe;
-use crate::session::{Leash, Session};
+use crate::running::{self, Begun, Control, Running};
+use crate::session::Session;
 use crate::streams::{Source, Streams};
+use crate::terminal::TerminalHandle;
 use crate::typing::Typing;
-use crate::window::Window;
+use crate::watch::Watch;
 use crate::{Engine, Settings};
-use crate::{waiting, workflow};
-
-/// How a session ended, once it has.
-pub(crate) type Final = Option<Outcome>;
 
 /// How long killed processes are waited for before the answer goes without them.
 const GIVE_UP: Duration = Duration::from_secs(3);
 
-/// How long the record of an ended session waits, so that its answer is not held up by it.
-const ANSWER_FIRST: Duration = Duration::from_millis(1);
-
 /// A running session and everything that its task needs.
-pub(crate) struct Supervision {
+struct Supervision {
     child: Child,
     streams: Streams,
-    wishes: Wishes,
+    controls: Controls,
     graces: Graces,
     started: Instant,
     exited: Option<Instant>,
@@ -52,40 +40,25 @@ pub(crate) struct Supervision {
     background: Background,
     /// Whether the log tells of it.
     logged: bool,
-    _room: OwnedSemaphorePermit,
 }
 
-/// What a session has for itself.
-pub(crate) struct Holdings {
+/// A command that has been started, and what it holds.
+pub(crate) struct Started {
+    pub(crate) child: Child,
     /// Its record, which has to be closed.
     pub(crate) open: OpenCall,
     /// Its place among those that may run.
     pub(crate) room: OwnedSemaphorePermit,
-    /// What it reads.
-    pub(crate) input: Option<Record>,
-    /// Where its temporary files are, if not in a namespace of its own.
-    pub(crate) temporary: Option<TemporaryDirectory>,
-    /// Who records what is typed into it, where that is recorded.
-    pub(crate) typist: Option<Scribe>,
-    /// The hosts that it was kept from.
-    pub(crate) unreached: Unreached,
-    /// Held while it has the host's network.
-    pub(crate) networked: Option<Arc<()>>,
-}
-
-/// What somebody wants of a session.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Wish {
-    /// That it ends.
-    Stop(StopReason),
-    /// That whoever is in its foreground gets a signal.
-    Signal(Signal),
+    /// Both ends of its input, where it has them.
+    pub(crate) input: (Option<Typing>, Option<Source>),
+    /// What has to be there for as long as it runs.
+    pub(crate) confined: Confined,
 }
 
 /// Everything that can want something of a session.
-struct Wishes {
+struct Controls {
     keyboard: Keyboard,
-    queue: mpsc::UnboundedReceiver<Wish>,
+    queue: running::Controls,
     shutdown: CancellationToken,
     /// When its time is up, and how long that is.
     deadline: Option<(Instant, Duration)>,
@@ -100,48 +73,55 @@ struct Graces {
     drain: Duration,
 }
 
+/// Starts the task that supervises a command.
+pub(crate) fn begin(
+    engine: &Engine,
+    request: &Request,
+    receipt: Receipt,
+    watch: Watch,
+    started: Started,
+) -> Session {
+    let Started { mut child, open, room, input: (typing, source), confined } = started;
+    let (id, pid, terminal) = (child.session, child.pid, terminal(&request.stdio, &child));
+    let begun = Begun { id, pid, receipt, typing, terminal };
+    let (session, running, queue) = Running::begin(engine, request, watch, begun);
+    let streams = Streams::take(&mut child, source, running.sink(request));
+    let supervision = Supervision::new(engine, request.timeout, child, streams, queue);
+    let stopping = engine.0.stopping.clone();
+    engine.0.sessions.spawn(async move {
+        let (mut outcome, left) = supervision.run().await;
+        // Another command may run, and the disk is given back, before the answer goes out.
+        drop(room);
+        let Confined { temporary, unreached, networked, .. } = confined;
+        drop(temporary);
+        outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached);
+        running.end(open, outcome).await;
+        discard(left, &stopping).await;
+        // What was left alive may reach this host for as long as it prints.
+        drop(networked);
+    });
+    session
+}
+
 impl Supervision {
-    /// Starts the task and returns the leash.
-    pub(crate) fn begin(
+    fn new(
         engine: &Engine,
-        mut child: Child,
-        request: Request,
-        mut receipt: Receipt,
-        Holdings { open, room, input, temporary, typist, unreached, networked }: Holdings,
-    ) -> Session {
-        let shared = &engine.0;
-        let id = receipt.output.get_or_insert_with(Outputs::name).clone();
-        let log = EventLog::spooled(shared.settings.output_limit, shared.store.clone(), id.clone());
-        let (log, closing) = (Arc::new(log), shared.outputs.clone());
-        let (wishes, queue) = mpsc::unbounded_channel();
-        let (typing, source) = input_ends(input, &request.stdio, typist);
-        let (sender, outcome) = watch::channel(None);
-        let session = Session {
-            id: child.session,
-            pid: child.pid,
-            receipt: Arc::new(receipt),
-            log: log.clone(),
-            wishes,
-            typing,
-            window: window(&request.stdio, &child),
-            outcome,
-            leash: Leash::Held,
+        timeout: Option<Duration>,
+        child: Child,
+        streams: Streams,
+        queue: running::Controls,
+    ) -> Self {
+        let (shared, started) = (&engine.0, Instant::now());
+        let controls = Controls {
+            keyboard: child.keyboard(),
+            queue,
+            shutdown: shared.stopping.clone(),
+            deadline: timeout.map(|limit| (started + limit, limit)),
+            told: None,
         };
-        shared.outputs.add(request.caller.principal, id.clone(), session.watch());
-        let started = Instant::now();
-        let supervision = Supervision {
-            streams: Streams::take(
-                &mut child,
-                source,
-                Screen::new(log.clone(), &shared.secrets(&request.env)),
-            ),
-            wishes: Wishes {
-                keyboard: child.keyboard(),
-                queue,
-                shutdown: shared.stopping.clone(),
-                deadline: request.timeout.map(|limit| (started + limit, limit)),
-                told: None,
-            },
+        Supervision {
+            streams,
+            controls,
             graces: Graces::new(&shared.settings),
             child,
             started,
@@ -150,25 +130,7 @@ impl Supervision {
             waiting: false,
             background: shared.settings.background,
             logged: shared.settings.log_commands,
-            _room: room,
-        };
-        let (aborts, on_failure) = (engine.0.clone(), request.workflow.on_failure);
-        let receipt = session.receipt.clone();
-        shared.sessions.spawn(async move {
-            let (mut outcome, left) = supervision.run().await;
-            drop(temporary);
-            outcome.denied = denied(&receipt, &outcome, &log, &unreached);
-            log.close();
-            workflow::after_end(on_failure, &aborts.settings.abort_file, &receipt.command, &outcome);
-            sender.send_replace(Some(outcome.clone()));
-            closing.ended(&id);
-            // The answer goes first; writing the record would hold it up.
-            tokio::time::sleep(ANSWER_FIRST).await;
-            open.ended(&outcome, &log).await;
-            discard(left, &aborts.stopping).await;
-            drop(networked);
-        });
-        session
+        }
     }
 
     /// How it ended, and the outputs of what was left behind alive.
@@ -197,29 +159,39 @@ impl Supervision {
 
     /// Whether what is left in its pipes is only there because a reader is slow. A server that stops waits for none.
     fn waits_for_a_reader(&mut self) -> bool {
-        self.streams.were_held() && !self.wishes.shutdown.is_cancelled()
+        self.streams.were_held() && !self.controls.shutdown.is_cancelled()
     }
 
     /// Waits for the next thing to happen. What ends a session comes before what it prints.
-    async fn next(&mut self, timer: Pin<&mut Sleep>, armed: bool) -> Input {
-        // Outputs that are both at their end mean that the exit is about to be reported.
-        if self.exited.is_none()
-            && self.streams.are_over()
-            && let Some(report) = self.child.reports.soon().await
-        {
-            return self.reported(report);
-        }
-        tokio::select! {
-            biased;
-            report = self.child.reports.next() => self.reported(report),
-            reason = self.wishes.next(), if self.wishes.told.is_none() => Input::Stop(reason),
-            () = timer, if armed => Input::Timer,
-            stream = self.streams.carry() => Input::Eof(stream),
+    async fn next(&mut self, mut timer: Pin<&mut Sleep>, armed: bool) -> Input {
+        loop {
+            // Outputs that are both at their end mean that the exit is about to be reported.
+            if self.exited.is_none()
+                && self.streams.are_over()
+                && let Some(report) = self.child.reports.try_next_for_a_moment().await
+                && let Some(input) = self.reported(report)
+            {
+                return input;
+            }
+            tokio::select! {
+                biased;
+                report = self.child.reports.next() => if let Some(input) = self.reported(report) {
+                    return input;
+                },
+                reason = self.controls.next(), if self.controls.told.is_none() => return Input::Stop(reason),
+                () = timer.as_mut(), if armed => return Input::Timer,
+                stream = self.streams.carry() => return Input::Eof(stream),
+            }
         }
     }
 
-    fn reported(&mut self, report: Report) -> Input {
-        match report {
+    /// What it means for the lifecycle, if it means anything.
+    fn reported(&mut self, report: Report) -> Option<Input> {
+        Some(match report {
+            Report::Probed { waits_for_input, .. } => {
+                self.waiting = waits_for_input;
+                return None;
+            }
             Report::Closed { ended, survivors, .. } => Input::Closed { ended, survivors },
             Report::Exited { ending, usage, hit, alone, .. } => {
                 self.exited = Some(Instant::now());
@@ -232,15 +204,17 @@ impl Supervision {
             Report::Ready { .. } | Report::Started { .. } | Report::Failed { .. } => {
                 Input::Exited { ending: Ending::Lost, usage: Usage::default(), alone: true }
             }
-        }
+        })
     }
 
     /// Whether a timer was armed.
     fn perform(&mut self, effect: Effect, timer: Pin<&mut Sleep>) -> bool {
         match effect {
             Effect::Terminate => {
-                let timed_out = matches!(self.wishes.told, Some(StopReason::TimedOut(_)));
-                self.waiting = timed_out && waiting::for_input(self.child.pid);
+                // Ordered before the signals, so looked at while its processes are still there.
+                if matches!(self.controls.told, Some(StopReason::TimedOut(_))) {
+                    self.child.probe();
+                }
                 // Interactive shells do not end when they are asked to; they end with their terminal.
                 if self.child.terminal.is_some() {
                     self.child.signal(Signal::HUP);
@@ -250,7 +224,7 @@ impl Supervision {
             Effect::Release => self.child.release(),
             Effect::Close => self.child.close(),
             Effect::Arm(kind) => {
-                timer.reset(Instant::now() + self.graces.of(kind, self.wishes.told));
+                timer.reset(Instant::now() + self.graces.of(kind, self.controls.told));
                 return true;
             }
         }
@@ -263,7 +237,6 @@ impl Supervision {
         let Gone { ended, survivors } = gone;
         let tree = Tree { containment: self.child.containment, ended, kept, survivors };
         let outcome = Outcome {
-            ending,
             stopped,
             wall,
             usage,
@@ -271,7 +244,7 @@ impl Supervision {
             limit_hit: self.hit,
             waiting_for_input: self.waiting,
             output_cut: cut,
-            denied: None,
+            ..Outcome::of(ending)
         };
         if self.logged {
             record_end(self.child.session, &outcome);
@@ -291,14 +264,14 @@ fn record_end(session: SessionId, outcome: &Outcome) {
     );
 }
 
-impl Wishes {
-    /// The first wish for its end. What else is wished for is done meanwhile.
+impl Controls {
+    /// The first reason to end it. What else is wanted is done meanwhile.
     async fn next(&mut self) -> StopReason {
         let reason = loop {
             tokio::select! {
-                wish = self.queue.recv() => match wish {
-                    Some(Wish::Stop(reason)) => break reason,
-                    Some(Wish::Signal(signal)) => self.keyboard.signal(signal),
+                control = self.queue.recv() => match control {
+                    Some(Control::Stop(reason)) => break reason,
+                    Some(Control::Signal(signal)) => self.keyboard.signal(signal),
                     None => break StopReason::Disconnected,
                 },
                 () = self.shutdown.cancelled() => break StopReason::ShuttingDown,
@@ -316,29 +289,9 @@ async fn time_is_up(deadline: Option<(Instant, Duration)>) -> Duration {
     limit
 }
 
-/// The writing and the reading end of a session's input, where it has them.
-fn input_ends(
-    input: Option<Record>,
-    stdio: &Stdio,
-    typist: Option<Scribe>,
-) -> (Option<Typing>, Option<Source>) {
-    match (input, stdio) {
-        (Some(record), _) => (None, Some(Source::Record(record))),
-        (None, Stdio::Open | Stdio::Terminal(_)) => {
-            let (typing, typed) = Typing::new();
-            let typing = match typist {
-                Some(typist) => typing.recorded_by(typist),
-                None => typing,
-            };
-            (Some(typing), Some(Source::Typed(typed)))
-        }
-        (None, Stdio::Pipes | Stdio::Given(_)) => (None, None),
-    }
-}
-
-fn window(stdio: &Stdio, child: &Child) -> Option<Arc<Window>> {
+fn terminal(stdio: &Stdio, child: &Child) -> Option<TerminalHandle> {
     match (stdio, &child.terminal) {
-        (Stdio::Terminal(size), Some(terminal)) => Some(Arc::new(Window::new(*size, terminal))),
+        (Stdio::Terminal(size), Some(terminal)) => Some(TerminalHandle::new(*size, terminal)),
         _ => None,
     }
 }
@@ -365,20 +318,5 @@ impl Graces {
             (Timer::Drain, _) => self.drain,
             (Timer::GiveUp, _) => GIVE_UP,
         }
-    }
-}
-
-/// For a session whose task did not live to tell.
-pub(crate) fn lost() -> Outcome {
-    Outcome {
-        ending: Ending::Lost,
-        stopped: None,
-        wall: Duration::ZERO,
-        usage: Usage::default(),
-        tree: Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: true,
-        denied: None,
     }
 }

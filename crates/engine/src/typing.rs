@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::scribe::Scribe;
+use crate::call_record::CallRecorder;
 
 /// How many bytes may wait for a command to read them.
 const ROOM: usize = 1 << 20;
@@ -48,6 +48,14 @@ pub enum NotTaken {
         /// How long a line may be.
         most: usize,
     },
+    /// Some of what comes before it never came.
+    #[error("at is {at} and only {written} bytes came before; send those first")]
+    Missing {
+        /// How many bytes its sender believes came before it.
+        at: u64,
+        /// How many did.
+        written: u64,
+    },
     /// The command reads too slowly.
     #[error("much of what was written before still waits to be read; nothing was written, try again later")]
     Full,
@@ -61,11 +69,11 @@ impl Typing {
     }
 
     /// The same where nothing reaches the command that was not recorded first. It ends with the session's own end.
-    pub(crate) fn recorded_by(self, scribe: Scribe) -> Self {
+    pub(crate) fn recorded_by(self, recorder: CallRecorder) -> Self {
         let Typing { queue: session, room } = self;
         let (queue, mut typed) = mpsc::unbounded_channel();
-        let recorder = scribe.clone();
-        recorder.spawn(async move {
+        let tasks = recorder.clone();
+        tasks.spawn(async move {
             loop {
                 let next = tokio::select! {
                     () = session.closed() => return,
@@ -73,7 +81,7 @@ impl Typing {
                 };
                 let Some(next) = next else { return };
                 if let Typed::Bytes(bytes, _) = &next
-                    && let Err(refusal) = scribe.typed(bytes).await
+                    && let Err(refusal) = recorder.typed(bytes).await
                 {
                     tracing::error!(%refusal, "what was typed could not be recorded; the input is closed");
                     return;

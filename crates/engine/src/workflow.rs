@@ -9,6 +9,7 @@ use runward_model::{
     Condition, OnFailure, Outcome, OutputId, Principal, Refusal, Request, Stdio, StopReason, Stream, Work,
 };
 use runward_spool::Record;
+use rustix::io::Errno;
 
 use crate::output::Output;
 use crate::outputs::Outputs;
@@ -16,13 +17,13 @@ use crate::outputs::Outputs;
 /// What is shown of the reason why everything was stopped.
 const LONGEST_REASON: u64 = 4096;
 
-/// Refuses everything while the file is there.
+/// Refuses everything while the file is there. What cannot be looked at might be there.
 pub(crate) fn unless_aborted(file: &Path) -> Result<(), Refusal> {
     let reason = match File::open(file) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(());
         }
-        Err(error) => error.to_string(),
+        Err(error) => return Err(unlookable(file, &error)),
         Ok(opened) => {
             let mut text = Vec::new();
             let read = opened.take(LONGEST_REASON).read_to_end(&mut text);
@@ -30,6 +31,16 @@ pub(crate) fn unless_aborted(file: &Path) -> Result<(), Refusal> {
         }
     };
     Err(Refusal::Aborted { reason, file: file.to_owned() })
+}
+
+fn unlookable(file: &Path, error: &io::Error) -> Refusal {
+    let reason = error.to_string();
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
+            Refusal::Exhausted { what: "no descriptor for another command", reason }
+        }
+        _ => Refusal::AbortUnknown { file: file.to_owned(), reason },
+    }
 }
 
 /// Whether the condition of a request holds, and what it is given to read.
@@ -94,8 +105,13 @@ pub(crate) fn after_end(on_failure: OnFailure, file: &Path, command: &str, outco
 
 /// The same for a run that was refused.
 pub(crate) fn after_refusal(on_failure: OnFailure, file: &Path, work: &Work, refusal: &Refusal) {
-    let is_no_failure =
-        matches!(refusal, Refusal::Skipped { .. } | Refusal::Aborted { .. } | Refusal::ShuttingDown);
+    let is_no_failure = matches!(
+        refusal,
+        Refusal::Skipped { .. }
+            | Refusal::Aborted { .. }
+            | Refusal::AbortUnknown { .. }
+            | Refusal::ShuttingDown
+    );
     if on_failure == OnFailure::Abort && !is_no_failure {
         abort(file, &format!("`{work}` was refused: {refusal}"));
     }

@@ -7,7 +7,7 @@ use runward_model::{Answer, ApprovalPolicy, Principal, Question};
 use runward_proxy::Target;
 
 use super::{Approvals, Case, Conversation, question};
-use crate::scribe::Scribe;
+use crate::call_record::CallRecorder;
 
 /// What is asked again and again while a command runs, and whom.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Approvals {
         &self,
         target: &Target,
         about: &AboutHosts,
-        scribe: &Scribe,
+        recorder: &CallRecorder,
     ) -> Result<String, String> {
         if self.settings.policy == ApprovalPolicy::Never {
             return Err("a person would have to allow it, and approval_policy is never".into());
@@ -54,10 +54,10 @@ impl Approvals {
         let Ok(_open) = self.open.try_acquire() else { return Err("too many questions are open".into()) };
         let reason = format!("the command runs and wants to reach {target}; a denial only concerns that");
         let question = Question { id: question::fresh_id(), reason, ..about.question.clone() };
-        let scribe = scribe.about(target);
-        let said = self.ask(&Arc::new(question), &about.conversation, &scribe).await;
+        let recorder = recorder.about(target);
+        let said = self.ask(&Arc::new(question), &about.conversation, &recorder).await;
         let said = said.map_err(|refusal| refusal.to_string())?.map_err(|why| without_outcome(&why))?;
-        scribe.answered(&said).await.map_err(|refusal| refusal.to_string())?;
+        recorder.answered(&said).await.map_err(|refusal| refusal.to_string())?;
         match said.answer {
             Answer::Deny { note } => {
                 let note = note.map(|note| format!(": {note}")).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Approvals {
             Answer::ApproveOnce | Answer::AlwaysAllowPrefix => Ok(format!("approved by {}", said.by)),
             Answer::ApproveForSession => {
                 let mut open = self.open_hosts.lock().unwrap_or_else(PoisonError::into_inner);
-                if open.len() < MOST {
+                if open.len() < MOST && !about.principal.is_any_client() {
                     open.insert(key);
                 }
                 Ok(format!("approved for this session by {}", said.by))

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Approvals, Conversation};
-use crate::scribe::Scribe;
+use crate::call_record::CallRecorder;
 
 /// What was said, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +44,13 @@ impl Approvals {
         &self,
         question: &Arc<Question>,
         conversation: &Conversation,
-        scribe: &Scribe,
+        recorder: &CallRecorder,
     ) -> Result<Result<Said, String>, Refusal> {
         let attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let own = conversation.approver.iter().filter(|_| !self.is_doubtful(conversation));
         let approvers: Vec<_> = own.cloned().chain(attached).collect();
         let ways = approvers.iter().map(|approver| approver.way().to_owned()).collect();
-        scribe.asked(question, ways).await?;
+        recorder.asked(question, ways).await?;
         let mut asking = JoinSet::new();
         for approver in approvers {
             asking.spawn(approver.ask(question.clone()));

@@ -9,21 +9,12 @@ use runward_policy::Policy;
 use super::{Approver, Conversation};
 use crate::plan::Plan;
 use crate::record::OpenCall;
-use crate::{Engine, Session, workflow};
+use crate::{Engine, workflow};
 
 impl Engine {
     /// Another way to ask people, for every call from now on.
     pub fn attach(&self, approver: Arc<dyn Approver>) {
         self.0.approvals.attach(approver);
-    }
-
-    /// The same as [`Engine::start`] for a call that brings a way to ask its user along.
-    pub async fn start_asking(
-        &self,
-        request: Request,
-        conversation: &Conversation,
-    ) -> Result<Session, Refusal> {
-        self.start_in(request, &self.0.room, conversation).await
     }
 
     /// How long an answer is waited for.
@@ -40,9 +31,13 @@ impl Engine {
     ) -> Result<(Plan, Option<OpenCall>), Refusal> {
         let shared = &self.0;
         let open = shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?;
+        let plan = match Box::pin(plan.with_files(self, &reason)).await {
+            Ok(plan) => plan,
+            Err(refused) => return Err(self.refuse_in(Some(open), &refused.request, refused.refusal).await),
+        };
         let judged = |policy: &Policy| plan.judged_by(policy);
-        let scribe = open.scribe();
-        let obtained = shared.approvals.obtain(&plan.case(&judged), reason, conversation, &scribe).await;
+        let recorder = open.recorder();
+        let obtained = shared.approvals.obtain(&plan.case(&judged), reason, conversation, &recorder).await;
         let obtained = obtained.and_then(|approved| self.unless_stopped().map(|()| approved));
         match obtained {
             Ok(approved) => Ok((plan.approved(approved), Some(open))),

@@ -32,9 +32,9 @@ pub(crate) use about_hosts::AboutHosts;
 pub use ask::{Approver, Asking, Said};
 use need::{Need, Rules};
 use remembered::Remembered;
-use rules_file::append;
+use rules_file::{Granted, append};
 
-use crate::scribe::Scribe;
+use crate::call_record::CallRecorder;
 
 /// When and how people are asked.
 #[derive(Clone, Debug)]
@@ -100,7 +100,6 @@ pub(crate) struct Approvals {
 pub(crate) type Judge<'a> = dyn Fn(&Policy) -> Verdict + Send + Sync + 'a;
 
 /// What would run, and what is said of it.
-#[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub(crate) request: &'a Request,
     pub(crate) policy: &'a Policy,
@@ -110,6 +109,8 @@ pub(crate) struct Case<'a> {
     pub(crate) program: &'a Path,
     pub(crate) argv: &'a [String],
     pub(crate) directory: &'a Path,
+    /// The files that it names and that commands may write, with what is in them.
+    pub(crate) tied: Vec<(PathBuf, String)>,
 }
 
 /// Why something may run, and how tightly it is held.
@@ -188,12 +189,12 @@ impl Approvals {
         case: &Case<'_>,
         reason: String,
         conversation: &Conversation,
-        scribe: &Scribe,
+        recorder: &CallRecorder,
     ) -> Result<Approved, Refusal> {
         let key = remembered::key(case, &reason, conversation);
         if self.remembered.knows(&key) {
             let said = Said { answer: Answer::ApproveForSession, by: "an earlier answer".into() };
-            scribe.answered(&said).await?;
+            recorder.answered(&said).await?;
             return Ok(case.approved(&reason, "approved earlier for this session"));
         }
         let prefix = self.offered(case);
@@ -202,8 +203,8 @@ impl Approvals {
         let Ok(_open) = self.open.try_acquire() else {
             return Err(refused(format!("{MOST_OPEN} questions are open already, so it was not run")));
         };
-        let said = self.ask(&question, conversation, scribe).await?.map_err(refused)?;
-        scribe.answered(&said).await?;
+        let said = self.ask(&question, conversation, recorder).await?.map_err(refused)?;
+        recorder.answered(&said).await?;
         let how = match &said.answer {
             Answer::Deny { note } => {
                 let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
@@ -216,7 +217,14 @@ impl Approvals {
             }
             Answer::AlwaysAllowPrefix => match &question.prefix {
                 None => return Err(refused("the answer allows a prefix that was not offered".into())),
-                Some(prefix) => self.allow(prefix.clone(), question.confinement, &said.by).await,
+                Some(prefix) => {
+                    let granted = Granted {
+                        prefix: prefix.clone(),
+                        confinement: question.confinement,
+                        tied: case.tied.clone(),
+                    };
+                    self.allow(granted, &said.by).await
+                }
             },
         };
         self.unless_forbidden_meanwhile(case)?;
@@ -224,12 +232,13 @@ impl Approvals {
     }
 
     /// Makes a rule of a prefix, in the file and in the policy, and says what came of it.
-    async fn allow(&self, prefix: Vec<String>, confinement: Confinement, by: &str) -> String {
+    async fn allow(&self, granted: Granted, by: &str) -> String {
         let Some(file) = self.settings.rules_file.clone() else { return format!("approved once by {by}") };
-        let (words, place) = (prefix.clone(), file.display().to_string());
-        let written = tokio::task::spawn_blocking(move || append(&file, &words, confinement)).await;
+        let (place, confinement) = (file.display().to_string(), granted.confinement);
+        let rule = offer::rule(&granted.prefix, &place).map(|rule| rule.tied_to(granted.tied.clone()));
+        let written = tokio::task::spawn_blocking(move || append(&file, &granted)).await;
         let written = written.map_err(|error| error.to_string()).and_then(|it| it.map_err(|e| e.to_string()));
-        let rule = written.and_then(|_| offer::rule(&prefix, &place));
+        let rule = written.and(rule);
         match rule {
             Ok(rule) => {
                 self.rulebook.amend(|policy| policy.with_rule(rule.clone()));

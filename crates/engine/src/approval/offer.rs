@@ -12,13 +12,19 @@ impl Approvals {
     pub(super) fn offered(&self, case: &Case<'_>) -> Option<Vec<String>> {
         self.settings.rules_file.as_ref()?;
         let wished = Some(&case.request.wish.prefix).filter(|prefix| !prefix.is_empty()).cloned();
+        // The file of rules is text.
+        if case.tied.iter().any(|(file, _)| file.to_str().is_none()) {
+            return None;
+        }
         let fits = |prefix: &Vec<String>| too_wide(prefix).is_none() && self.would_answer(case, prefix);
         wished.filter(fits).or_else(|| narrowest(case).filter(fits))
     }
 
     /// Whether a rule for these words would make asking unnecessary.
     fn would_answer(&self, case: &Case<'_>, prefix: &[String]) -> bool {
-        let Ok(rule) = rule(prefix, "offered") else { return false };
+        let Ok(rule) = rule(prefix, "offered").map(|rule| rule.tied_to(case.tied.clone())) else {
+            return false;
+        };
         let mut escalations = self.escalations.current();
         if case.request.wish.confinement == Confinement::Escalated {
             escalations = escalations.with_rule(rule.clone()).into();

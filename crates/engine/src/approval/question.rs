@@ -28,8 +28,8 @@ pub(super) fn question(
     let caller = &request.caller;
     Ok(Question {
         id: fresh_id(),
-        door: caller.door.0.to_owned(),
-        principal: caller.principal.0.to_string(),
+        door: caller.door.0.to_string(),
+        principal: caller.principal.name().to_owned(),
         client: caller.client.as_ref().map(|client| format!("{} {}", client.name, client.version)),
         command,
         program: case.program.to_string_lossy().into_owned(),
@@ -42,6 +42,7 @@ pub(super) fn question(
         justification: request.wish.justification.clone().map(|text| cut(&text, INPUT_SHOWN)),
         commands: case.verdict.commands.iter().map(ruled).collect(),
         prefix,
+        tied: case.tied.iter().map(|(file, _)| file.to_string_lossy().into_owned()).collect(),
     })
 }
 
@@ -77,9 +78,7 @@ fn cut(text: &str, longest: usize) -> String {
 
 /// Short, because people type it; unguessable beyond that it need not be.
 pub(super) fn fresh_id() -> QuestionId {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    let random = RandomState::new().build_hasher().finish();
-    QuestionId(format!("{:08x}", random >> 32))
+    QuestionId(runward_process::secret::name::<4>())
 }
 
 #[cfg(test)]

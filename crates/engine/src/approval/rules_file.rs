@@ -16,7 +16,8 @@ use thiserror::Error;
 const HEAD: &str = "\
 # Commands that people have allowed for good when they were asked about them, by their first words.
 # Runward adds to this file; change or remove what you like. `escalated` also answers for callers that ask to
-# run such a command outside the sandbox.
+# run such a command outside the sandbox. `unchanged` ties a rule to files that commands may write, by their SHA-256: with
+# other content, or for work that names other such files, it does not count and a person is asked again.
 ";
 
 /// A file that is larger was not made by answers.
@@ -56,16 +57,27 @@ pub(crate) enum Added {
     Before,
 }
 
+/// What a person allows for good.
+#[derive(Clone, Debug)]
+pub(crate) struct Granted {
+    /// What begins with these words.
+    pub(crate) prefix: Vec<String>,
+    /// How it may be held.
+    pub(crate) confinement: Confinement,
+    /// For as long as these files are as they are.
+    pub(crate) tied: Vec<(PathBuf, String)>,
+}
+
 /// Adds a rule that allows what begins with these words, unless it is there. Everything else in the file stays as it
 /// is, whoever reads it finds either the old one or the new one, and several servers may do this at once.
-pub(crate) fn append(path: &Path, prefix: &[String], confinement: Confinement) -> Result<Added, Problem> {
+pub(crate) fn append(path: &Path, granted: &Granted) -> Result<Added, Problem> {
     let failed = |source| Problem::Io { path: path.to_owned(), source };
     if let Some(directory) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
     }
     let _lock = locked(path).map_err(failed)?;
     let (mut text, mode) = existing(path)?;
-    let rule = written(prefix, confinement);
+    let rule = written(granted);
     if format!("\n{text}").contains(&format!("\n{rule}")) {
         return Ok(Added::Before);
     }
@@ -157,11 +169,17 @@ fn no_follow() -> i32 {
 }
 
 /// The rule as the file has it.
-fn written(prefix: &[String], confinement: Confinement) -> String {
+fn written(Granted { prefix, confinement, tied }: &Granted) -> String {
     let words: Vec<String> = prefix.iter().map(|word| quoted(word)).collect();
     let mut rule = format!("[[rule]]\npattern = [{}]\ndecision = \"allow\"\n", words.join(", "));
-    if confinement == Confinement::Escalated {
+    if *confinement == Confinement::Escalated {
         rule.push_str("escalated = true\n");
+    }
+    if !tied.is_empty() {
+        let pair = |(file, content): &(PathBuf, String)| {
+            format!("{} = {}", quoted(&file.to_string_lossy()), quoted(content))
+        };
+        let _ = writeln!(rule, "unchanged = {{ {} }}", tied.iter().map(pair).collect::<Vec<_>>().join(", "));
     }
     rule
 }
@@ -190,6 +208,10 @@ mod tests {
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(ToString::to_string).collect()
+    }
+
+    fn append(path: &Path, prefix: &[String], confinement: Confinement) -> Result<Added, Problem> {
+        super::append(path, &Granted { prefix: prefix.to_vec(), confinement, tied: Vec::new() })
     }
 
     fn rules(path: &Path) -> String {

@@ -133,7 +133,7 @@ impl Entry {
 }
 
 impl Table {
-    /// At most `most` for each principal.
+    /// At most `most` for all clients of one name together.
     pub(crate) fn new(most: usize) -> Self {
         Table { most: most.max(1), shares: Mutex::default() }
     }
@@ -141,18 +141,20 @@ impl Table {
     /// Adds a session; those that have to go for it are returned, to be stopped.
     pub(super) fn add(&self, principal: &Principal, entry: Arc<Entry>) -> Vec<Arc<Entry>> {
         let mut shares = self.lock();
-        let share = shares.live.entry(principal.clone()).or_default();
-        share.push(entry);
+        shares.live.entry(principal.clone()).or_default().push(entry);
         let mut evicted = Vec::new();
-        while share.len() > self.most {
-            evicted.push(share.remove(victim(share)));
-        }
-        for entry in &evicted {
+        while let Some((owner, entry)) = shares.evict(principal, self.most) {
             let output = entry.session.receipt().output.clone();
             let why = NoSession::Evicted { output: output.unwrap_or(OutputId(String::new())) };
-            shares.remember(principal.clone(), entry.session.id(), why);
+            shares.remember(owner, entry.session.id(), why);
+            evicted.push(entry);
         }
         evicted
+    }
+
+    /// Takes out every session of a client that will not come back.
+    pub(super) fn leave(&self, principal: &Principal) {
+        self.lock().live.remove(principal);
     }
 
     pub(super) fn find(&self, principal: &Principal, id: SessionId) -> Result<Arc<Entry>, NoSession> {
@@ -190,6 +192,19 @@ impl Table {
 }
 
 impl Shares {
+    /// Where all clients of one name have more than `most`, the one with the most of them gives one up.
+    fn evict(&mut self, newest: &Principal, most: usize) -> Option<(Principal, Arc<Entry>)> {
+        let of_name = |(owner, _): &(&Principal, &mut Vec<_>)| owner.name() == newest.name();
+        let shares: Vec<_> = self.live.iter_mut().filter(of_name).collect();
+        if shares.iter().map(|(_, share)| share.len()).sum::<usize>() <= most {
+            return None;
+        }
+        // Between equals it is the one that wants another.
+        let (owner, share) =
+            shares.into_iter().max_by_key(|(owner, share)| (share.len(), *owner == newest))?;
+        Some((owner.clone(), share.remove(victim(share))))
+    }
+
     fn remember(&mut self, principal: Principal, id: SessionId, why: NoSession) {
         self.gone.push_back((principal, id, why));
         if self.gone.len() > REMEMBERED {

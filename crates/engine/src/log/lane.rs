@@ -99,12 +99,6 @@ impl Lane {
         last
     }
 
-    /// The same for what it holds; everything, as long as nothing has been dropped.
-    pub(super) fn pass_all(&mut self) {
-        let last = self.last(LAST).into();
-        *self = Lane { passed: self.memory() as u64, dropped: self.dropped, last, ..Lane::new(self.limit()) };
-    }
-
     /// How many bytes went past it.
     pub(super) fn passed(&self) -> u64 {
         self.passed

@@ -4,9 +4,7 @@ use std::io;
 use std::mem;
 
 use runward_model::{OutputId, Stream};
-use runward_spool::{Journal, Kept, Problem, Record, Store, Writer};
-
-use super::tap::{Keeping, Shape, Tap};
+use runward_spool::{Kept, Problem, Record, Store, Writer};
 
 /// How far a log is on its way to the disk.
 #[derive(Debug)]
@@ -29,17 +27,6 @@ impl Spooling {
         let Spooling::Ready(store, id) = self else { return false };
         *self = store.open(&id.0).map_or_else(Spooling::Failed, Spooling::Open);
         matches!(self, Spooling::Open(_))
-    }
-
-    /// Makes way for readers that get every print by themselves.
-    pub(super) fn tap(&mut self, keeping: Keeping, shape: Shape) -> Tap {
-        match (mem::replace(self, Spooling::Never), keeping) {
-            (Spooling::Ready(store, id), Keeping::OnDisk) => {
-                Tap::journal(Journal::begin(&store, &id.0), shape)
-            }
-            (_, Keeping::OnDisk) => Tap::nowhere(shape),
-            (_, keeping) => Tap::window(keeping, shape),
-        }
     }
 
     pub(super) fn append(&mut self, stream: Stream, bytes: &[u8]) {

@@ -101,11 +101,6 @@ impl Tap {
         Tap::new(Store::Disk(journal), shape)
     }
 
-    /// For a session that cannot be read like this.
-    pub(super) fn nowhere(shape: Shape) -> Self {
-        Tap::new(Store::Nowhere, shape)
-    }
-
     fn new(store: Store, shape: Shape) -> Self {
         let kept = Kept { store, shape, next: 1, is_over: false };
         Tap { kept: Mutex::new(kept), news: Notify::new(), room: Notify::new() }

@@ -4,15 +4,14 @@
 //! needs no verdict, and is told in the log instead of the trail.
 
 use std::ffi::OsString;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use runward_model::wire::{Launch, Report};
+use runward_model::wire::Report;
 use runward_model::{Confinement, Door};
 use runward_policy::SearchPath;
-use runward_process::{Child, Output, Stdio};
+use runward_process::{Child, Output, OwnProgram, Stdio, secret};
 use runward_sandbox::Scene;
 use tokio::time::Instant;
 
@@ -21,7 +20,8 @@ use super::dump::{self, Dump};
 use super::restore::Changes;
 use super::snapshot::{File, Snapshot};
 use super::watched::Watched;
-use crate::confine::{self, Confined, Hold};
+use crate::confine::{self, ConfineAsk, Confined};
+use crate::host;
 use crate::{Engine, cwd};
 
 /// More than this no shell says of itself.
@@ -37,7 +37,7 @@ const BARE: [&str; 3] = ["--noprofile", "-l", "-c"];
 const PLACE: &str = "/";
 
 /// Where captures come from, as settings for single doors see it.
-const DOOR: Door = Door("login");
+const DOOR: Door = Door::named("login");
 
 /// A shell, and what it starts from.
 #[derive(Debug)]
@@ -94,22 +94,16 @@ impl Start<'_> {
     async fn ask(&self, options: &[&str], environment: &[(OsString, OsString)]) -> Result<Dump, Problem> {
         let mark = mark();
         let script = dump::script(&mark);
-        let argv = ["bash"].into_iter().chain(options.iter().copied()).chain(["--", &script]);
-        let variables: Vec<Vec<u8>> = environment
-            .iter()
-            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-            .collect();
-        let launch = Launch::new(
-            self.program.as_os_str().as_bytes(),
-            argv.map(str::as_bytes),
-            variables.iter().map(Vec::as_slice),
-        );
+        let argv = [&["bash"], options, &["--", &script]].concat();
         let shared = &self.engine.0;
         let Confined { fence, temporary: _temporary, .. } = self.confined().await?;
-        let launch = launch.map_err(|_| Problem::Silent)?.limited(shared.settings.limits).fenced(fence);
+        let (limits, fence) = (shared.settings.limits, fence.as_ref());
+        let shell = OwnProgram { program: self.program, argv: &argv, env: environment, limits, fence };
+        let launch = shell.for_login_capture().map_err(|_| Problem::Silent)?;
         let cwd = cwd::open(Some(Path::new(PLACE)), &[]);
         let cwd = cwd.map_err(|refusal| Problem::NotStarted(refusal.to_string()))?;
-        let child = shared.spawner.spawn(launch, cwd.handle, Stdio::Pipes).await;
+        let start = host::Start { launch, program: None, cwd: cwd.handle, stdio: Stdio::Pipes };
+        let child = shared.host.spawn(start).await;
         let child = child.map_err(|error| Problem::NotStarted(error.to_string()))?;
         let (stdout, stderr) = listen(child).await?;
         if !stderr.windows(mark.len()).any(|window| window == mark.as_bytes()) {
@@ -122,15 +116,14 @@ impl Start<'_> {
     async fn confined(&self) -> Result<Confined, Problem> {
         let shared = &self.engine.0;
         let scene = Scene { cwd: Path::new(PLACE), program: self.program };
-        let hold = Hold { door: DOOR, confinement: Confinement::Usual, profile: None };
-        let confined = confine::confine(&shared.settings.sandboxing, &shared.spawner, hold, scene).await;
+        let ask = ConfineAsk { door: &DOOR, confinement: Confinement::Usual, profile: None };
+        let confined = confine::confine(&shared.settings.sandboxing, &*shared.host, ask, scene).await;
         confined.map_err(|refusal| Problem::NotStarted(refusal.to_string()))
     }
 }
 
 fn mark() -> String {
-    let random = || RandomState::new().build_hasher().finish();
-    format!("runward-{:016x}{:016x}", random(), random())
+    format!("runward-{}", secret::name::<16>())
 }
 
 /// Everything that it prints, once it and everything that it started are gone.

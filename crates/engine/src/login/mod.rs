@@ -102,7 +102,7 @@ pub(crate) enum Problem {
 }
 
 /// A shell's file, and the variables that the door sets before it starts.
-type Key = (PathBuf, &'static [(&'static str, &'static str)]);
+type Key = (PathBuf, Vec<(String, String)>);
 
 /// Whoever captures holds the lock meanwhile, so that everybody else waits for the same capture.
 type Slot = Arc<AsyncMutex<Option<Capture>>>;
@@ -142,13 +142,13 @@ impl Logins {
             return None;
         }
         let program = shell_of(&request.work, settings.policy.current().path())?;
-        let slot = self.slot((program.clone(), request.presets));
+        let slot = self.slot((program.clone(), request.door_env.clone()));
         let mut slot = slot.lock().await;
         if let Some(capture) = slot.as_ref().filter(|capture| capture.is_fresh()) {
             return capture.snapshot();
         }
         let taken = Instant::now();
-        let result = capture(engine, &program, request.presets).await;
+        let result = capture(engine, &program, &request.door_env).await;
         record(&program, taken.elapsed(), &result);
         let former = slot.take().and_then(|capture| capture.snapshot());
         let result = result.map(|(snapshot, watched)| (Arc::new(snapshot), watched));
@@ -180,10 +180,10 @@ fn shell_of(work: &Work, path: &SearchPath) -> Option<PathBuf> {
 async fn capture(
     engine: &Engine,
     program: &Path,
-    presets: &'static [(&'static str, &'static str)],
+    door_env: &[(String, String)],
 ) -> Result<(Snapshot, Watched), Problem> {
     let settings = &engine.0.settings;
-    let variables = Variables { presets, ..Variables::default() };
+    let variables = Variables { door_env, ..Variables::default() };
     let environment = resolve::environment(settings, true, variables, Path::new("/"));
     let start = Start { engine, program, environment };
     tokio::select! {

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use runward_process::secret;
 
 use runward_policy::{Policy, SearchPath};
 
@@ -106,8 +107,7 @@ impl File {
             return Err(io::Error::other(format!("{} is not ours alone", directory.display())));
         }
         remove_left(directory);
-        let random = RandomState::new().build_hasher().finish();
-        let path = directory.join(format!("{random:016x}.sh"));
+        let path = directory.join(format!("{}.sh", secret::name::<16>()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let file_of_ours = File(path);
         file.write_all(text)?;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runward_audit::{Filter, Order, Trail};
-use runward_engine::{ApprovalSettings, Approver, Asking, Conversation, Engine, Said, Settings};
+use runward_engine::{ApprovalSettings, Approver, Asking, Conversation, Engine, Said, Settings, Watch};
 use runward_model::{Answer, ApprovalPolicy, Confinement, Decision, Question, Refusal, Request, Wish};
 use runward_policy::{Allowlist, Blocked, Policy, PrefixRule, Rules, SearchPath};
 use tokio_util::sync::CancellationToken;
@@ -103,13 +103,13 @@ async fn printed(engine: &Engine, request: Request) -> String {
 }
 
 async fn refusal(engine: &Engine, request: Request) -> String {
-    engine.start(request).await.unwrap_err().to_string()
+    start(engine, request).await.unwrap_err().to_string()
 }
 
 #[test]
 fn what_needs_approval_is_refused_where_nobody_is_there_to_ask() {
     under_each_containment_with(&asking_about_echo(), async |engine| {
-        let refusal = engine.start(line("echo hello")).await.unwrap_err();
+        let refusal = start(engine, line("echo hello")).await.unwrap_err();
         assert_eq!(
             refusal.to_string(),
             "the rule [\"echo\"] wants a person to approve this command: loud; nobody is there to ask, so it was not run"
@@ -189,7 +189,7 @@ fn a_caller_that_gives_up_ends_the_question() {
             given_up: vec![CancellationToken::new(), token.clone()],
             ..Conversation::default()
         };
-        let starting = engine.start_asking(line("echo hello"), &conversation);
+        let starting = engine.start(line("echo hello"), &conversation, Watch::Call);
         let (refused, ()) = tokio::join!(starting, async {
             while parrot.asked().is_empty() {
                 tokio::task::yield_now().await;
@@ -232,7 +232,7 @@ fn what_was_approved_for_the_session_is_asked_once_a_conversation() {
         let start = async |request: Request, name: &str| {
             let conversation =
                 Conversation { approver: Some(parrot.clone()), name: name.into(), ..Conversation::default() };
-            let mut session = engine.start_asking(request, &conversation).await.unwrap();
+            let mut session = engine.start(request, &conversation, Watch::Call).await.unwrap();
             session.ended().await;
             parrot.asked().len()
         };
@@ -248,7 +248,7 @@ fn what_was_approved_for_the_session_is_asked_once_a_conversation() {
         assert_eq!(start(Request { env, ..line("echo hello") }, "a").await, 6, "another environment");
         assert_eq!(start(escalated(line("echo hello")), "a").await, 7, "another confinement");
         let mut other = line("echo hello");
-        other.caller.principal = runward_model::Principal("another".into());
+        other.caller.principal = runward_model::Principal::named("another");
         assert_eq!(start(other, "a").await, 8, "another principal");
     });
 }
@@ -271,7 +271,7 @@ fn escalation_is_refused_at_once_unless_it_can_be_asked_for() {
         block_on(told(policy("*", &[]), when(policy_of)), async |engine| {
             let parrot = Parrot::saying(Answer::ApproveOnce);
             engine.attach(parrot.clone());
-            let refused = engine.start(escalated(line("printf x"))).await.unwrap_err();
+            let refused = start(engine, escalated(line("printf x"))).await.unwrap_err();
             assert_eq!(refused, Refusal::EscalationRefused(policy_of));
             assert!(refused.to_string().contains(policy_of.name()), "{refused}");
             assert!(parrot.asked().is_empty());
@@ -348,7 +348,7 @@ fn a_prefix_is_offered_only_where_it_is_narrow_and_would_answer_the_question() {
         block_on(told(policy(list, asks), approvals), async |engine| {
             let parrot = Parrot::saying(Answer::Deny { note: None });
             engine.attach(parrot.clone());
-            engine.start(request).await.unwrap_err();
+            start(engine, request).await.unwrap_err();
             parrot.asked().pop().unwrap().prefix.clone()
         })
     };
@@ -446,7 +446,7 @@ fn questions_and_answers_are_recorded_with_who_gave_them() {
         let denied = Parrot::saying(Answer::Deny { note: Some("no".into()) });
         let conversation =
             Conversation { approver: Some(denied), name: "x".into(), ..Conversation::default() };
-        engine.start_asking(escalated(line("printf x")), &conversation).await.unwrap_err();
+        engine.start(escalated(line("printf x")), &conversation, Watch::Call).await.unwrap_err();
     });
     let calls: Vec<_> = trail.query(Filter::default(), Order::OldestFirst).map(Result::unwrap).collect();
     let by: Vec<_> = calls.iter().map(|call| call.answered.clone().unwrap().by).collect();
@@ -498,7 +498,7 @@ fn what_is_typed_into_an_escalated_session_is_recorded_before_it_arrives() {
         engine.attach(Parrot::saying(Answer::ApproveOnce));
         let open = || Request { stdio: runward_model::Stdio::Open, ..line("cat") };
         for request in [open(), escalated(open())] {
-            let mut session = engine.start(request).await.unwrap();
+            let mut session = start(engine, request).await.unwrap();
             for typed in ["one\n", "two\n"] {
                 session.write(typed.as_bytes().to_vec()).unwrap();
             }

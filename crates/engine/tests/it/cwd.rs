@@ -32,7 +32,7 @@ fn directories_that_cannot_be_used_are_refused_by_name() {
     let file = root.path().join("file");
     std::fs::write(&file, "").unwrap();
     let refuse = |cwd: &Path, roots: &Path| {
-        block_on(rooted(roots), async |engine| engine.start(pwd_in(cwd)).await.unwrap_err())
+        block_on(rooted(roots), async |engine| start(engine, pwd_in(cwd)).await.unwrap_err())
     };
     let missing = root.path().join("missing");
     assert_eq!(
@@ -64,7 +64,7 @@ fn ways_around_a_root_are_refused() {
         allowed.join("../allowed-not"),
     ] {
         let refusal =
-            block_on(rooted(&allowed), async |engine| engine.start(pwd_in(&way)).await.unwrap_err());
+            block_on(rooted(&allowed), async |engine| start(engine, pwd_in(&way)).await.unwrap_err());
         assert!(matches!(refusal, Refusal::CwdOutsideRoots { .. }), "{way:?}: {refusal}");
     }
 }
@@ -92,7 +92,7 @@ fn the_directory_that_was_checked_is_the_directory_entered_even_when_it_is_swapp
         let (mut entered, mut refused) = (0, 0);
         block_on(rooted(&allowed), async |engine| {
             for _ in 0..300 {
-                match engine.start(pwd_in(&contested)).await {
+                match start(engine, pwd_in(&contested)).await {
                     Ok(mut session) => {
                         let place = text(&session.ended().await.stdout.head);
                         assert!(Path::new(&place).starts_with(&allowed), "escaped to {place}");
@@ -118,8 +118,11 @@ fn where_two_lists_of_roots_are_given_a_directory_lies_in_one_of_each() {
         ..settings()
     };
     let engine = engine(told, None);
-    let refused =
-        |cwd: &Path| engine.check(&line("pwd").work, Some(cwd)).err().map(|refusal| refusal.to_string());
+    let refused = |cwd: &Path| {
+        check(&engine, &Request { cwd: Some(cwd.to_owned()), ..line("pwd") })
+            .err()
+            .map(|refusal| refusal.to_string())
+    };
     assert_eq!(refused(&inside), None);
     for outside in [both.path(), first.path()] {
         assert!(refused(outside).unwrap().starts_with("cwd is not allowed by allowed_directories: "));

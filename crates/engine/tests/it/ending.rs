@@ -38,7 +38,7 @@ fn a_cancelled_call_ends_the_whole_family() {
     under_each_containment(async |engine| {
         let marker = Marker::new();
         let mut session =
-            engine.start(ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
+            start(engine, ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
         until_printed(&session, "up").await;
         session.stop(StopReason::Cancelled);
         assert_eq!(session.ended().await.outcome.stopped, Some(StopReason::Cancelled));
@@ -50,7 +50,7 @@ fn a_cancelled_call_ends_the_whole_family() {
 fn letting_go_of_the_leash_ends_the_whole_family() {
     under_each_containment(async |engine| {
         let marker = Marker::new();
-        let session = engine.start(ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
+        let session = start(engine, ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
         until_printed(&session, "up").await;
         drop(session);
         engine.shutdown().await;
@@ -63,13 +63,13 @@ fn a_shutdown_ends_everything_and_refuses_more() {
     under_each_containment(async |engine| {
         let marker = Marker::new();
         let mut session =
-            engine.start(ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
+            start(engine, ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
         until_printed(&session, "up").await;
         engine.shutdown().await;
         assert_eq!(marker.carriers(), Vec::<i32>::new());
         assert_eq!(session.ended().await.outcome.stopped, Some(StopReason::ShuttingDown));
         assert_eq!(
-            engine.start(ask(&["exit", "0"])).await.unwrap_err(),
+            start(engine, ask(&["exit", "0"])).await.unwrap_err(),
             runward_model::Refusal::ShuttingDown
         );
     });
@@ -78,7 +78,7 @@ fn a_shutdown_ends_everything_and_refuses_more() {
 #[test]
 fn a_child_that_ignores_term_is_killed_once_the_grace_is_over() {
     under_each_containment(async |engine| {
-        let mut session = engine.start(ask(&["ignore-term", "print", "deaf", "wait"])).await.unwrap();
+        let mut session = start(engine, ask(&["ignore-term", "print", "deaf", "wait"])).await.unwrap();
         until_printed(&session, "deaf").await;
         session.stop(StopReason::Cancelled);
         assert_eq!(session.ended().await.outcome.ending, Ending::Signaled(Signal::KILL));
@@ -89,7 +89,7 @@ fn a_child_that_ignores_term_is_killed_once_the_grace_is_over() {
 fn a_child_that_heeds_term_may_say_goodbye() {
     under_each_containment(async |engine| {
         let goodbye = "trap 'echo goodbye; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
-        let mut session = engine.start(script(goodbye)).await.unwrap();
+        let mut session = start(engine, script(goodbye)).await.unwrap();
         until_printed(&session, "ready").await;
         session.stop(StopReason::Cancelled);
         let view = session.ended().await;
@@ -157,7 +157,7 @@ fn a_killed_runner_loses_its_sessions_and_the_next_command_runs() {
     under_each_containment(async |engine| {
         let marker = Marker::new();
         let mut session =
-            engine.start(ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
+            start(engine, ask(&["family", marker.as_str(), "print", "up", "wait"])).await.unwrap();
         until_printed(&session, "up").await;
         let runner = runner_of(&session);
         rustix::process::kill_process(
@@ -175,8 +175,8 @@ fn a_killed_runner_loses_its_sessions_and_the_next_command_runs() {
 fn no_more_than_the_allowed_number_run_at_once() {
     let few = Settings { max_sessions: 1, ..settings() };
     under_each_containment_with(&few, async |engine| {
-        let session = engine.start(ask(&["wait"])).await.unwrap();
-        let refusal = engine.start(ask(&["wait"])).await.unwrap_err().to_string();
+        let session = start(engine, ask(&["wait"])).await.unwrap();
+        let refusal = start(engine, ask(&["wait"])).await.unwrap_err().to_string();
         assert!(refusal.contains("1 commands are running already"), "{refusal}");
         drop(session);
     });
@@ -199,7 +199,8 @@ fn a_command_that_stops_its_own_parent_is_ended_all_the_same() {
 #[test]
 fn a_command_that_stops_the_runner_does_not_keep_others_from_starting() {
     under_each_containment(async |engine| {
-        let mut frozen = engine.start(script("kill -STOP $PPID; echo frozen; exec sleep 300")).await.unwrap();
+        let mut frozen =
+            start(engine, script("kill -STOP $PPID; echo frozen; exec sleep 300")).await.unwrap();
         until_printed(&frozen, "frozen").await;
         assert_eq!(run(engine, ask(&["exit", "6"])).await.outcome.exit_code(), 6);
         frozen.stop(StopReason::Cancelled);

@@ -47,7 +47,7 @@ fn a_command_gets_the_configured_variables_and_its_own_directory() {
 #[test]
 fn the_runner_has_nothing_of_the_servers_environment() {
     under_each_containment(async |engine| {
-        let mut session = engine.start(ask(&["wait"])).await.unwrap();
+        let mut session = start(engine, ask(&["wait"])).await.unwrap();
         let environ = std::fs::read(format!("/proc/{}/environ", runner_of(&session))).unwrap();
         assert_eq!(text(&environ), "");
         session.stop(runward_model::StopReason::Cancelled);
@@ -72,7 +72,7 @@ fn what_a_caller_gives_takes_the_place_of_what_is_configured() {
 fn a_variable_that_decides_what_runs_is_refused_and_nothing_runs() {
     under_each_containment(async |engine| {
         let env = vec![("LD_PRELOAD".to_owned(), "/x.so".to_owned())];
-        let refusal = engine.start(Request { env, ..line("echo") }).await.unwrap_err();
+        let refusal = start(engine, Request { env, ..line("echo") }).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Environment(_)) && refusal.to_string().contains("LD_PRELOAD"));
     });
 }

@@ -10,6 +10,7 @@ mod login;
 mod output;
 mod recording;
 mod sandbox;
+mod scripted;
 mod setup;
 mod shells;
 mod tapped;

@@ -70,7 +70,7 @@ fn many_run_side_by_side() {
     under_each_containment(async |engine| {
         let mut sessions = Vec::new();
         for index in 0..32 {
-            sessions.push((index, engine.start(ask(&["print", &index.to_string()])).await.unwrap()));
+            sessions.push((index, start(engine, ask(&["print", &index.to_string()])).await.unwrap()));
         }
         for (index, mut session) in sessions {
             assert_eq!(text(&session.ended().await.stdout.head), index.to_string());

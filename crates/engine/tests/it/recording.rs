@@ -37,7 +37,7 @@ fn a_refusal_is_recorded_with_its_reason() {
     let path = settings().policy.current().path().clone();
     let strict = Settings { policy: Policy::new(Allowlist::parse("ls"), path).into(), ..recorded(&trail) };
     block_on(strict, async |engine| {
-        engine.start(line("whoami")).await.unwrap_err();
+        start(engine, line("whoami")).await.unwrap_err();
     });
     let [Closing::Refused { reason }] = &closings(&trail)[..] else { panic!("not one refused call") };
     assert!(reason.starts_with("command \"whoami\" is not allowed"), "{reason}");
@@ -51,7 +51,7 @@ fn what_cannot_be_recorded_does_not_run() {
     std::fs::write(&file, "").unwrap();
     let trail = Arc::new(Trail::at(file.join("audit.db")));
     block_on(recorded(&trail), async |engine| {
-        let refusal = engine.start(line(&format!("touch {}", marker.display()))).await.unwrap_err();
+        let refusal = start(engine, line(&format!("touch {}", marker.display()))).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Unrecorded(_)), "{refusal}");
     });
     assert!(!marker.exists());

@@ -16,7 +16,7 @@ use runward_proxy::Reach;
 use runward_sandbox::Fallback;
 use runward_testkit::{puppet, skipped};
 
-use crate::setup::{MINUTE, run, script, settings};
+use crate::setup::{MINUTE, run, script, settings, start};
 
 /// Settings that confine commands.
 pub(crate) fn confined(profile: Profile) -> Settings {
@@ -82,7 +82,7 @@ pub(crate) fn with_tier(settings: Settings, tier: Tier, test: impl AsyncFnOnce(&
     runtime.block_on(async {
         let program = RunnerProgram { path: puppet(), tier, ..RunnerProgram::default() };
         let engine = Engine::with_runner(settings, program);
-        match engine.start(script("true")).await {
+        match start(&engine, script("true")).await {
             Err(refusal @ runward_model::Refusal::Unconfinable(_)) => skipped(&refusal.to_string()),
             first => {
                 assert_eq!(first.unwrap().ended().await.outcome.exit_code(), 0);

@@ -4,43 +4,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_engine::{Engine, LoginSettings, OutputSettings, Session, Settings};
-use runward_model::{Argv, Caller, Containment, Door, Principal, Profile, Refusal, Request, View, Work};
-use runward_policy::{Allowlist, Policy, SearchPath};
+use runward_engine::{Conversation, Engine, Session, Settings, Watch};
+use runward_model::{
+    Argv, Caller, Containment, Door, Principal, Profile, Refusal, Request, Verdict, View, Work,
+};
 use runward_process::RunnerProgram;
 use runward_testkit::{puppet, skipped};
 
 pub(crate) const MINUTE: Duration = Duration::from_mins(1);
 
 pub(crate) fn settings() -> Settings {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    Settings {
-        policy: Policy::new(Allowlist::parse("*"), SearchPath::new(&path)).into(),
-        cwd_roots: Vec::new(),
-        allowed_directories: Vec::new(),
-        log_commands: true,
-        environment: vec![("PATH".into(), path), ("LANG".into(), "C.UTF-8".into())],
-        output_limit: 1 << 20,
-        kill_grace: Duration::from_millis(200),
-        shutdown_grace: Duration::from_millis(20),
-        drain_grace: Duration::from_millis(200),
-        background: runward_engine::Background::Kill,
-        limits: runward_model::Limits::default(),
-        sandboxing: runward_engine::Sandboxing::none(),
-        trail: None,
-        redact: true,
-        secrets: Vec::new(),
-        max_sessions: 64,
-        max_kept: 64,
-        output: OutputSettings {
-            directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
-            quota: 1 << 30,
-            keep: MINUTE,
-        },
-        login: LoginSettings::default(),
-        approvals: runward_engine::ApprovalSettings::default(),
-        abort_file: "/nowhere/abort".into(),
-    }
+    runward_testkit::engine_settings()
 }
 
 pub(crate) fn engine(settings: Settings, containment: Option<Containment>) -> Engine {
@@ -82,7 +56,7 @@ fn under(engine: impl FnOnce() -> Engine, test: &impl AsyncFn(&Engine)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let engine = engine();
-        match engine.start(ask(&["exit", "0"])).await {
+        match start(&engine, ask(&["exit", "0"])).await {
             Err(Refusal::StartFailed { reason, .. }) if reason.contains("runner could not be started") => {
                 skipped(&format!("not on this host: {reason}"));
             }
@@ -97,7 +71,7 @@ fn under(engine: impl FnOnce() -> Engine, test: &impl AsyncFn(&Engine)) {
 }
 
 pub(crate) fn caller() -> Caller {
-    Caller { door: Door("test"), principal: Principal::local(), client: None }
+    Caller { door: Door::named("test"), principal: Principal::local(), client: None }
 }
 
 /// The puppet with these verbs.
@@ -109,7 +83,7 @@ pub(crate) fn ask(verbs: &[&str]) -> Request {
         work: Work::Argv(Argv { file, args }),
         cwd: None,
         env: Vec::new(),
-        presets: &[],
+        door_env: Vec::new(),
         stdio: runward_model::Stdio::Pipes,
         timeout: Some(MINUTE),
         workflow: runward_model::Workflow::default(),
@@ -126,8 +100,18 @@ pub(crate) fn script(text: &str) -> Request {
     Request { work: Work::Argv(Argv { file: "bash".into(), args }), ..ask(&[]) }
 }
 
+/// Starts it as a call does that waits for its end.
+pub(crate) async fn start(engine: &Engine, request: Request) -> Result<Session, Refusal> {
+    engine.start(request, &Conversation::default(), Watch::Call).await
+}
+
+/// What the policy says of it.
+pub(crate) fn check(engine: &Engine, request: &Request) -> Result<Verdict, Refusal> {
+    engine.inspect(request).map(|inspected| inspected.verdict)
+}
+
 pub(crate) async fn run(engine: &Engine, request: Request) -> View {
-    engine.start(request).await.unwrap().ended().await
+    start(engine, request).await.unwrap().ended().await
 }
 
 /// Waits until it has printed `text`.

@@ -33,7 +33,7 @@ fn bash_runs_scripts_and_where_there_is_none_sh_does() {
 fn what_sh_would_read_in_another_way_does_not_run() {
     let directory = tempfile::tempdir().unwrap();
     under_each_containment_with(&path_of(directory.path(), &["sh"]), async |engine| {
-        let refusal = engine.start(line(r"echo $'\'; exit 7; echo \''")).await.unwrap_err();
+        let refusal = start(engine, line(r"echo $'\'; exit 7; echo \''")).await.unwrap_err();
         let Refusal::StartFailed { program, reason } = refusal else { panic!("{refusal}") };
         assert_eq!(program.as_os_str(), OsStr::new("sh"));
         assert!(reason.contains("no bash on PATH"), "{reason}");

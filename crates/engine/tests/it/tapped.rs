@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runward_engine::{Engine, Event, Keeping, Session};
+use runward_engine::{Conversation, Engine, Event, OnDisconnect, Session, Watch};
 use runward_model::{StopReason, Stream};
 use runward_testkit::eventually_async;
 
@@ -15,8 +15,10 @@ fn plainly(_: u64, _: Stream, bytes: &[u8]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-async fn flooding(engine: &Engine, bytes: usize) -> Session {
-    engine.start(ask(&["flood", &bytes.to_string()])).await.unwrap()
+async fn flooding(engine: &Engine, bytes: usize, on_disconnect: OnDisconnect) -> Session {
+    let (request, watch) =
+        (ask(&["flood", &bytes.to_string()]), Watch::Events { shape: plainly, on_disconnect });
+    engine.start(request, &Conversation::default(), watch).await.unwrap()
 }
 
 /// Everything that is left to read.
@@ -39,8 +41,8 @@ async fn until_gone(session: &Session) {
 #[test]
 fn what_an_ended_command_left_in_its_pipe_waits_for_its_reader() {
     block_on(settings(), async |engine| {
-        let mut session = flooding(engine, BETWEEN).await;
-        let mut reader = session.log().tap(Keeping::UntilTaken, plainly).reader(1);
+        let mut session = flooding(engine, BETWEEN, OnDisconnect::Stop).await;
+        let mut reader = session.events().unwrap().reader(1);
         until_gone(&session).await;
         // Longer than outputs that somebody else holds open are waited for.
         tokio::time::sleep(settings().drain_grace * 4).await;
@@ -54,12 +56,11 @@ fn what_an_ended_command_left_in_its_pipe_waits_for_its_reader() {
 #[test]
 fn a_stop_gets_through_to_a_command_that_is_held_back() {
     block_on(settings(), async |engine| {
-        let mut session = flooding(engine, 1 << 40).await;
-        let tap = session.log().tap(Keeping::UntilTaken, plainly);
+        let mut session = flooding(engine, 1 << 40, OnDisconnect::Stop).await;
         tokio::time::sleep(Duration::from_millis(50)).await;
         session.stop(StopReason::Cancelled);
         until_gone(&session).await;
-        tap.abandon();
+        session.events().unwrap().abandon();
         assert_eq!(session.over().await.stopped, Some(StopReason::Cancelled));
     });
 }
@@ -67,8 +68,7 @@ fn a_stop_gets_through_to_a_command_that_is_held_back() {
 #[test]
 fn a_shutdown_waits_for_no_reader() {
     block_on(settings(), async |engine| {
-        let mut session = flooding(engine, 1 << 40).await;
-        let _tap = session.log().tap(Keeping::UntilAcknowledged, plainly);
+        let mut session = flooding(engine, 1 << 40, OnDisconnect::Resume(MINUTE)).await;
         tokio::time::sleep(Duration::from_millis(50)).await;
         engine.shutdown().await;
         assert_eq!(session.over().await.stopped, Some(StopReason::ShuttingDown));

@@ -3,7 +3,7 @@
 use runward_engine::{Engine, NotTaken, Session};
 use runward_model::{Ending, Request, Signal, Size, Stdio, StopReason, Stream, View};
 
-use crate::setup::{ask, line, run, script, text, under_each_containment, until_printed};
+use crate::setup::{ask, line, run, script, start, text, under_each_containment, until_printed};
 
 fn on_terminal(request: Request) -> Request {
     Request { stdio: Stdio::Terminal(Size { rows: 31, cols: 101 }), ..request }
@@ -15,7 +15,7 @@ fn shown(view: &View) -> String {
 }
 
 async fn begin(engine: &Engine, text: &str, stdio: Stdio) -> Session {
-    engine.start(Request { stdio, ..script(text) }).await.unwrap()
+    start(engine, Request { stdio, ..script(text) }).await.unwrap()
 }
 
 fn terminal() -> Stdio {

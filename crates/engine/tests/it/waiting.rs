@@ -87,7 +87,7 @@ fn waiting_for_input_is_known_however_a_program_waits() {
         for (command, waits) in &cases {
             let command = format!("{command} < {}", pipe.display());
             let request = Request { timeout: Some(INTERPRETERS), ..line(&command) };
-            sessions.push((engine.start(request).await.unwrap(), command, *waits));
+            sessions.push((start(engine, request).await.unwrap(), command, *waits));
         }
         for (mut session, command, waits) in sessions {
             let outcome = session.ended().await.outcome;

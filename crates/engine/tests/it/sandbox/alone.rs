@@ -4,7 +4,7 @@ use runward_model::{Profile, Promise, Refusal, Tier};
 use runward_sandbox::Fallback;
 
 use super::{Place, confined, inside, names, sh, with_tier};
-use crate::setup::{run, script};
+use crate::setup::{run, script, start};
 
 fn lenient() -> runward_engine::Settings {
     let mut settings = confined(Profile::WorkspaceWrite);
@@ -18,7 +18,7 @@ fn refused(tier: Tier) -> String {
         let program =
             runward_process::RunnerProgram { path: runward_testkit::puppet(), tier, ..Default::default() };
         let engine = runward_engine::Engine::with_runner(confined(Profile::WorkspaceWrite), program);
-        let refusal = engine.start(script("true")).await.unwrap_err();
+        let refusal = start(&engine, script("true")).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Unconfinable(_)), "{refusal}");
         engine.shutdown().await;
         refusal.to_string()

@@ -4,7 +4,7 @@ use runward_model::{Limits, Profile, StopReason};
 use runward_testkit::{Marker, eventually};
 
 use super::{Place, confined, inside, names, sh, with};
-use crate::setup::{ask, run, script};
+use crate::setup::{ask, run, script, start};
 
 const NAMESPACE: &str = "readlink /proc/self/ns/mnt";
 
@@ -13,13 +13,8 @@ fn one_after_the_other_use_the_same_sandbox_and_two_at_once_do_not() {
     let place = Place::new();
     with(confined(Profile::WorkspaceWrite), async |engine| {
         let (_, first, _) = sh(engine, &place.work(), NAMESPACE).await;
-        let mut waiting = engine
-            .start(inside(
-                &place.work(),
-                script(&format!("{NAMESPACE}; touch one; until test -e two; do sleep 0.01; done")),
-            ))
-            .await
-            .unwrap();
+        let text = format!("{NAMESPACE}; touch one; until test -e two; do sleep 0.01; done");
+        let mut waiting = start(engine, inside(&place.work(), script(&text))).await.unwrap();
         eventually("the first runs", || place.work().join("one").exists());
         let (_, beside, _) = sh(engine, &place.work(), &format!("{NAMESPACE}; touch two")).await;
         let (_, again, _) = super::told(&waiting.ended().await);
@@ -96,7 +91,7 @@ fn a_stop_ends_everything_in_a_sandbox() {
     let (place, marker) = (Place::new(), Marker::new());
     with(confined(Profile::WorkspaceWrite), async |engine| {
         let mut session =
-            engine.start(inside(&place.work(), ask(&["family", marker.as_str(), "wait"]))).await.unwrap();
+            start(engine, inside(&place.work(), ask(&["family", marker.as_str(), "wait"]))).await.unwrap();
         eventually("the family is there", || marker.carriers().len() >= 3);
         session.stop(StopReason::Cancelled);
         session.ended().await;

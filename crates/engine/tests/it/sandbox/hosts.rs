@@ -9,7 +9,7 @@ use runward_model::{Profile, Tier};
 use runward_proxy::Reach;
 
 use super::{Place, confined, inside, sh, told, with, with_tier};
-use crate::setup::{run, script};
+use crate::setup::{run, script, start};
 
 /// A host on this machine's loopback that answers every request with `greeting`.
 struct Host(u16);
@@ -163,7 +163,7 @@ fn each_command_has_a_proxy_of_its_own_for_as_long_as_it_runs() {
             let view = run(engine, inside(&place.work(), script(&ask))).await;
             assert!(told(&view).1.contains("welcome"), "{view:?}");
         }
-        let many = (0..6).map(|_| engine.start(inside(&place.work(), script(&ask))));
+        let many = (0..6).map(|_| start(engine, inside(&place.work(), script(&ask))));
         let mut started = Vec::new();
         for one in many {
             started.push(one.await.unwrap());
@@ -195,7 +195,7 @@ fn without_a_network_of_its_own_a_list_is_refused_whatever_else_is_let_pass() {
             ..runward_process::RunnerProgram::default()
         };
         let engine = Engine::with_runner(settings, program);
-        let refusal = engine.start(script("true")).await.unwrap_err().to_string();
+        let refusal = start(&engine, script("true")).await.unwrap_err().to_string();
         assert!(refusal.contains("it takes a network namespace"), "{refusal}");
         engine.shutdown().await;
     });

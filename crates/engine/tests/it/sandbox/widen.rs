@@ -5,7 +5,7 @@ use runward_model::{Profile, Refusal};
 use runward_proxy::Reach;
 
 use super::{Place, confined, inside, sh, with};
-use crate::setup::{run, script};
+use crate::setup::{run, script, start};
 
 /// Ways of writing a file, from shells and languages; each ends with success only when the file was written.
 const WAYS: [&str; 9] = [
@@ -73,7 +73,7 @@ fn what_is_hidden_is_not_read_and_not_a_place_to_run() {
     with(settings, async |engine| {
         let (code, stdout, _) = sh(engine, &place.work(), "cat ../outside/file").await;
         assert_eq!((code, stdout.as_str()), (1, ""));
-        let refusal = engine.start(inside(&place.outside(), script("true"))).await.unwrap_err();
+        let refusal = start(engine, inside(&place.outside(), script("true"))).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Unconfinable(_)), "{refusal}");
         assert!(refusal.to_string().contains("sandbox.deny_read"), "{refusal}");
     });

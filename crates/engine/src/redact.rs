@@ -8,17 +8,17 @@ use runward_model::Stream;
 use crate::log::EventLog;
 
 /// The way into a log. What a redactor still holds back goes in when an output ends, or when this is dropped.
-pub(crate) struct Screen {
+pub(crate) struct RedactingSink {
     log: Arc<EventLog>,
     /// `None` when there is nothing to look for, so that most output is not even looked at.
     redactors: Option<[Redactor; 2]>,
 }
 
-impl Screen {
+impl RedactingSink {
     pub(crate) fn new(log: Arc<EventLog>, secrets: &Secrets) -> Self {
         let redactors =
             (!secrets.is_empty()).then(|| [secrets, secrets].map(|all| Redactor::new(all.clone())));
-        Screen { log, redactors }
+        RedactingSink { log, redactors }
     }
 
     /// The log behind it.
@@ -44,7 +44,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for RedactingSink {
     fn drop(&mut self) {
         for stream in Stream::BOTH {
             self.end(stream);
@@ -69,11 +69,11 @@ mod tests {
         let secrets = Secrets::new(["hunter2hunter2"]).unwrap();
         for cut in 0..14 {
             let log = Arc::new(EventLog::new(1000));
-            let mut screen = Screen::new(log.clone(), &secrets);
+            let mut sink = RedactingSink::new(log.clone(), &secrets);
             let printed = b"is hunter2hunter2 it? hunter";
-            screen.append(Stream::Stdout, &printed[..cut]);
-            screen.append(Stream::Stdout, &printed[cut..]);
-            drop(screen);
+            sink.append(Stream::Stdout, &printed[..cut]);
+            sink.append(Stream::Stdout, &printed[cut..]);
+            drop(sink);
             let seen = String::from_utf8(log.captured(Stream::Stdout).head).unwrap();
             assert_eq!(seen, format!("is {} it? hunter", runward_audit::redact::MARK));
         }

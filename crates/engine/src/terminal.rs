@@ -16,15 +16,15 @@ const LINE_ENDS: [u8; 5] = [3, 4, b'\n', b'\r', 0x15];
 
 /// A session's terminal. It is not held open by this.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct TerminalHandle {
     /// Its size when somebody last looked: rows above, columns below.
     size: AtomicU32,
     terminal: Weak<Terminal>,
 }
 
-impl Window {
+impl TerminalHandle {
     pub(crate) fn new(size: Size, terminal: &Arc<Terminal>) -> Self {
-        Window { size: packed(size).into(), terminal: Arc::downgrade(terminal) }
+        TerminalHandle { size: packed(size).into(), terminal: Arc::downgrade(terminal) }
     }
 
     /// Its size, which the programs on it may change too; after their end the last one that is known.

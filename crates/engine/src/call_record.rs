@@ -10,7 +10,7 @@ use crate::record::Recorder;
 
 /// Writes down what happens to one call. What cannot be written down does not happen.
 #[derive(Clone, Debug)]
-pub(crate) struct Scribe {
+pub(crate) struct CallRecorder {
     pub(crate) recorder: Recorder,
     /// Gone where the call is closed already.
     pub(crate) call: Option<CallId>,
@@ -19,7 +19,7 @@ pub(crate) struct Scribe {
     pub(crate) host: Option<String>,
 }
 
-impl Scribe {
+impl CallRecorder {
     /// Runs as one of the engine's tasks, so that a shutdown waits for it.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.recorder.tasks.spawn(task);
@@ -27,7 +27,7 @@ impl Scribe {
 
     /// The same for questions about a host.
     pub(crate) fn about(&self, host: &Target) -> Self {
-        Scribe { host: Some(self.secrets.redact_text(&host.to_string()).into_owned()), ..self.clone() }
+        CallRecorder { host: Some(self.secrets.redact_text(&host.to_string()).into_owned()), ..self.clone() }
     }
 
     /// A person is asked in these ways.

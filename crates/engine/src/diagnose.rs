@@ -1,0 +1,349 @@
+//! What a confined command was kept from, as far as that can be known from what it said and what it was confined to.
+//!
+//! A program names the file or the host that it failed on, and the kernel's word for why. What it names is held against
+//! the fence: only what the fence forbids is called its doing.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use runward_model::{Fence, Network, PrivateDirectory, Profile, Tier};
+
+/// More of them are not named.
+const NAMED: usize = 3;
+
+/// What programs print when a file system cannot be written.
+const READ_ONLY: [&str; 2] = ["read-only file system", "erofs"];
+
+/// What they print when something is forbidden.
+const FORBIDDEN: [&str; 4] = ["permission denied", "operation not permitted", "eacces", "eperm"];
+
+/// What they print when something stands in the way: a mount, or a placeholder.
+const IN_THE_WAY: [&str; 4] =
+    ["device or resource busy", "file exists", "invalid cross-device link", "is a directory"];
+
+/// What they print when there is no way to an address.
+const UNREACHABLE: [&str; 9] = [
+    "network is unreachable",
+    "could not resolve",
+    "couldn't resolve",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "failure in name resolution",
+    "enetunreach",
+    "eai_again",
+    "dns error",
+];
+
+/// What they print when nobody listens there.
+const NOBODY_THERE: [&str; 5] =
+    ["connection refused", "couldn't connect", "could not connect", "failed to connect", "econnrefused"];
+
+/// How they call the host that they run on.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
+
+/// Which of a command's complaints count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Complaints {
+    /// All of it: it has failed.
+    All,
+    /// Only what names something that the fence keeps as it is: it has not failed, and much of what is printed then is
+    /// no complaint.
+    ProtectedOnly,
+}
+
+/// What of all that a command complains of was the fence's doing.
+pub(crate) fn denied(fence: &Fence, cwd: &Path, complaints: &str, which: Complaints) -> Vec<String> {
+    let mut named: Vec<String> = Vec::new();
+    for line in complaints.lines() {
+        let denial = denial_in(fence, cwd, line, which);
+        named.extend(denial.filter(|denial| !named.contains(denial) && named.len() < NAMED));
+    }
+    named
+}
+
+fn denial_in(fence: &Fence, cwd: &Path, line: &str, which: Complaints) -> Option<String> {
+    let lower = line.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let (read_only, forbidden) = (says(&READ_ONLY), says(&FORBIDDEN));
+    let paths: Vec<PathBuf> = candidates(line).into_iter().map(|name| plain(&cwd.join(name))).collect();
+    if read_only || forbidden || says(&IN_THE_WAY) {
+        let kept = paths.iter().find_map(|path| kept(fence, path, forbidden || read_only, read_only));
+        if kept.is_some() || which == Complaints::ProtectedOnly {
+            return kept;
+        }
+    }
+    if which == Complaints::ProtectedOnly {
+        return None;
+    }
+    if fence.network.is_own() && says(&UNREACHABLE) {
+        return Some(unreachable(line, fence.network));
+    }
+    if fence.network.is_own() && says(&NOBODY_THERE) && says(&LOOPBACK) {
+        return Some(OWN_LOOPBACK.to_owned());
+    }
+    // Of several paths the last is the one that was to be written, as in "cannot copy 'a' to 'b'".
+    let shut_out = read_only || (forbidden && fence.tier == Tier::Landlock);
+    paths.iter().rev().find_map(|path| outside(fence, cwd, path)).filter(|_| shut_out)
+}
+
+/// What is said of a path that is hidden or protected.
+fn kept(fence: &Fence, path: &Path, refused: bool, read_only: bool) -> Option<String> {
+    let shown = path.display();
+    if refused && contains(&fence.hidden, path) {
+        return Some(format!("{shown} may not be read; to allow it, take it out of sandbox.deny_read"));
+    }
+    let shut = || if read_only { shut(fence, path) } else { None };
+    let first = covering(&fence.protected, path).or_else(shut)?;
+    // What leads to several of them is free once none of them is protected.
+    let lead = first
+        .parent()
+        .filter(|lead| lead.starts_with(path) || path.starts_with(lead) && !path.starts_with(first));
+    let behind = places(&fence.protected).filter(|place| lead.is_some() && place.parent() == lead);
+    let mut names: Vec<String> = behind.map(|place| place.display().to_string()).collect();
+    if names.is_empty() {
+        names.push(first.display().to_string());
+    }
+    let names = names.join(" and ");
+    Some(format!("{shown} is protected; to allow it, name {names} in sandbox.writable_roots"))
+}
+
+/// The protected path that keeps a whole missing directory, this one in it, from being made.
+fn shut<'a>(fence: &'a Fence, path: &Path) -> Option<&'a Path> {
+    let leads = |place: &&Path| {
+        let lead = place.parent().filter(|lead| !places(&fence.writable).any(|root| root == *lead));
+        lead.is_some_and(|lead| path.starts_with(lead))
+    };
+    places(&fence.protected).find(leads)
+}
+
+/// What is said of one that may not be written.
+fn outside(fence: &Fence, cwd: &Path, path: &Path) -> Option<String> {
+    let own = is_private(path) && !contains(&fence.shown, path) && !path.starts_with(cwd);
+    if contains(&fence.writable, path) || own {
+        return None;
+    }
+    let (shown, directory) = (path.display(), path.parent().unwrap_or(path).display());
+    Some(if fence.profile == Profile::ReadOnly {
+        format!(
+            "{shown} may not be written, since the profile is read-only (by sandbox.profile, sandbox.doors or a rule)"
+        )
+    } else if path.starts_with(cwd) {
+        format!(
+            "{shown} may not be written, since {} is no workspace: it belongs to the system, or holds what decides about commands; to allow it, add it to sandbox.writable_roots",
+            cwd.display()
+        )
+    } else {
+        format!("{shown} may not be written; to allow it, add {directory} to sandbox.writable_roots")
+    })
+}
+
+/// For whoever looks for what another command serves.
+const OWN_LOOPBACK: &str = "nobody listens there: every command has a loopback of its own, so start a server and use it in the same command, or set sandbox.network to \"on\"";
+
+fn unreachable(line: &str, network: Network) -> String {
+    let widen = match network {
+        Network::Listed => {
+            "there is no network but the proxy that http_proxy and all_proxy name, which the program did not use"
+        }
+        _ => "there is no network; to allow it, set sandbox.network to \"on\", or to a list of hosts",
+    };
+    match line.split_whitespace().map(trimmed).rev().find(|word| looks_like_a_host(word)) {
+        Some(host) => format!("{host} cannot be reached, {widen}"),
+        None => widen.to_owned(),
+    }
+}
+
+fn looks_like_a_host(word: &str) -> bool {
+    let host = word.split_once("://").map_or(word, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let plain = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-:[]_".contains(letter));
+    plain && host.contains('.') && !host.ends_with('.') && host.len() > 3 && !host.starts_with('-')
+}
+
+fn is_private(path: &Path) -> bool {
+    PrivateDirectory::writable().any(|private| path.starts_with(private.path))
+}
+
+fn contains(paths: &[CString], path: &Path) -> bool {
+    covering(paths, path).is_some()
+}
+
+fn covering<'a>(paths: &'a [CString], path: &Path) -> Option<&'a Path> {
+    // A missing directory on the way to a protected path is kept missing as well.
+    places(paths).find(|place| path.starts_with(place) || (place.parent() == Some(path)))
+}
+
+fn places(paths: &[CString]) -> impl Iterator<Item = &Path> {
+    paths.iter().map(|place| Path::new(OsStr::from_bytes(place.to_bytes())))
+}
+
+/// What in a complaint may name a file: what stands in quotes, what stands right before the kernel's word for why, and
+/// every word that looks like a path.
+fn candidates(line: &str) -> Vec<&str> {
+    let mut found = quoted(line);
+    let before = line.split(": ").collect::<Vec<_>>();
+    let subject = before.iter().rev().nth(1).filter(|name| !name.contains(char::is_whitespace));
+    found.extend(subject.map(|name| trimmed(name)));
+    let words = line.split(|letter: char| letter.is_whitespace() || ":,()".contains(letter)).map(trimmed);
+    found.extend(words.filter(|name| name.contains('/') || name.starts_with('.')));
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+fn quoted(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for pair in ["''", "\"\"", "‘’", "``", "`'"] {
+        let mut marks = pair.chars();
+        let (Some(open), Some(close)) = (marks.next(), marks.next()) else { continue };
+        let mut rest = line;
+        while let Some((_, after)) = rest.split_once(open)
+            && let Some((inside, behind)) = after.split_once(close)
+        {
+            found.push(inside);
+            rest = behind;
+        }
+    }
+    found
+}
+
+fn trimmed(word: &str) -> &str {
+    word.trim_matches(|letter: char| "'\"‘’`,;:()[]<>".contains(letter))
+}
+
+/// The path without `.` and `..`, which nothing here looks up.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fence() -> Fence {
+        let text = |path: &str| CString::new(path).unwrap();
+        let mut fence = Fence::new(Profile::WorkspaceWrite, Tier::Full, Network::Off, text("/site"));
+        fence.writable = vec![text("/site")];
+        fence.protected = vec![text("/site/.git/config"), text("/site/.git/hooks"), text("/site/.vscode")];
+        fence.hidden = vec![text("/home/ada/.ssh")];
+        fence
+    }
+
+    fn told(complaint: &str) -> String {
+        denied(&fence(), Path::new("/site"), complaint, Complaints::All).join("; ")
+    }
+
+    #[test]
+    fn a_file_out_there_is_named_with_what_would_allow_it() {
+        for complaint in [
+            "touch: cannot touch '/etc/x': Read-only file system",
+            "bash: line 1: /etc/x: Read-only file system",
+            "OSError: [Errno 30] Read-only file system: '/etc/x'",
+            "Error: EROFS: read-only file system, open '/etc/x'",
+            "cp: cannot create regular file '../etc/x': Read-only file system",
+        ] {
+            let told = told(complaint);
+            assert!(
+                told.contains("/etc/x may not be written; to allow it, add /etc to sandbox.writable_roots"),
+                "{complaint}: {told}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_file_that_was_to_be_written_is_named() {
+        let copied = told("fatal: cannot copy '/usr/share/x' to '/site/.vscode/x': Read-only file system");
+        assert!(copied.contains("/site/.vscode/x is protected"), "{copied}");
+        let moved = told("mv: cannot move 'a' to '/etc/b': Read-only file system");
+        assert!(moved.starts_with("/etc/b may not be written"), "{moved}");
+        let read_only =
+            Fence { profile: Profile::ReadOnly, writable: Vec::new(), protected: Vec::new(), ..fence() };
+        for complaint in
+            ["touch: cannot touch 'a': Read-only file system", "bash: line 1: a: Read-only file system"]
+        {
+            let told = denied(&read_only, Path::new("/site"), complaint, Complaints::All).join("; ");
+            assert!(told.starts_with("/site/a may not be written, since the profile is read-only"), "{told}");
+        }
+        let nobodys = Fence { writable: Vec::new(), protected: Vec::new(), ..fence() };
+        let told = denied(
+            &nobodys,
+            Path::new("/etc"),
+            "touch: cannot touch 'a': Read-only file system",
+            Complaints::All,
+        );
+        assert!(told[0].contains("/etc is no workspace"), "{told:?}");
+    }
+
+    #[test]
+    fn a_command_that_did_not_fail_is_told_of_what_is_protected_alone() {
+        let ask =
+            |line: &str| denied(&fence(), Path::new("/site"), line, Complaints::ProtectedOnly).join("; ");
+        let told = ask("error: could not write config file .git/hooks/x: Device or resource busy");
+        assert!(told.contains("is protected"), "{told}");
+        assert_eq!(ask("touch: cannot touch '/etc/x': Read-only file system"), "");
+        assert_eq!(ask("curl: (6) Could not resolve host: example.com"), "");
+    }
+
+    #[test]
+    fn a_loopback_of_its_own_is_explained() {
+        let told =
+            told("curl: (7) Failed to connect to 127.0.0.1 port 8765 after 0 ms: Couldn't connect to server");
+        assert!(told.contains("a loopback of its own"), "{told}");
+        assert_eq!(super::tests::told("connect to 10.0.0.1: Connection refused"), "");
+    }
+
+    #[test]
+    fn what_is_protected_or_hidden_is_told_apart() {
+        let hook = told("bash: .git/hooks/pre-commit: Read-only file system");
+        assert!(hook.contains("/site/.git/hooks/pre-commit is protected"), "{hook}");
+        let init = told("mkdir: cannot create directory ‘.git’: File exists");
+        assert!(
+            init.ends_with("name /site/.git/config and /site/.git/hooks in sandbox.writable_roots"),
+            "{init}"
+        );
+        let copied =
+            told("fatal: cannot copy '/usr/share/x' to '/site/.git/description': Read-only file system");
+        assert!(
+            copied.starts_with("/site/.git/description is protected")
+                && copied.ends_with("name /site/.git/config and /site/.git/hooks in sandbox.writable_roots"),
+            "{copied}"
+        );
+        let missing = told("mkdir: cannot create directory ‘.vscode’: File exists");
+        assert!(missing.contains("/site/.vscode is protected"), "{missing}");
+        let key = told("cat: /home/ada/.ssh/id: Permission denied");
+        assert!(key.contains("sandbox.deny_read"), "{key}");
+    }
+
+    #[test]
+    fn an_address_is_named_where_the_command_names_it() {
+        let told = told("curl: (6) Could not resolve host: example.com");
+        assert!(told.contains("example.com cannot be reached") && told.contains("sandbox.network"), "{told}");
+        let on = Fence { network: Network::On, ..fence() };
+        assert!(
+            denied(&on, Path::new("/site"), "Could not resolve host: example.com", Complaints::All)
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn what_the_fence_allows_is_not_its_doing() {
+        for complaint in [
+            "touch: cannot touch '/site/x': Permission denied",
+            "cat: /etc/shadow: Permission denied",
+            "mkdir: cannot create directory ‘build’: File exists",
+            "cat: /etc/nowhere: No such file or directory",
+            "rm: cannot remove '/tmp/x': Operation not permitted",
+        ] {
+            assert_eq!(told(complaint), "", "{complaint}");
+        }
+    }
+}
