@@ -1,6 +1,7 @@
 //! Where a server is.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -47,6 +48,12 @@ pub enum Unusable {
 }
 
 impl Address {
+    /// Whether it is on this very machine, by what it is called.
+    pub fn is_loopback(&self) -> bool {
+        let address = self.host.parse::<IpAddr>();
+        self.host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    }
+
     /// The path of something that belongs to this address, such as a session.
     pub(crate) fn below(&self, rest: &str) -> String {
         format!("{}/{rest}", self.path)

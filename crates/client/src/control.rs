@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use runward_model::Size;
 use serde_json::{Value, json};
 
 use crate::Error;
-use crate::call::Tty;
 use crate::connection::Connection;
 use crate::server::{Ask, Server, accepted};
 
@@ -47,8 +47,8 @@ impl Control {
     }
 
     /// Tells it the new size of its terminal.
-    pub fn resize(&mut self, tty: Tty) -> Result<(), Error> {
-        self.tell_json("/resize", &json!(tty))
+    pub fn resize(&mut self, size: Size) -> Result<(), Error> {
+        self.tell_json("/resize", &json!(size))
     }
 
     /// Says that every event up to this number has arrived.

@@ -1,13 +1,11 @@
 //! What a server tells of a command, one line each.
 
-use std::borrow::Cow;
-
-use runward_model::{Signal, Stream};
-use serde::Deserialize;
+use runward_model::Stream;
+use runward_model::stream::{Exit, RawEvent, RawLine};
 
 use crate::Error;
 
-/// What a server tells of a command.
+/// What a server tells of a command, its output unpacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// It runs.
@@ -39,70 +37,23 @@ pub enum Event<'a> {
     Other,
 }
 
-/// How a command ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exit {
-    /// With which code; `None` when a signal ended it.
-    pub code: Option<i32>,
-    /// By which signal.
-    pub signal: Option<Signal>,
-    /// Why it was stopped, if it was: `timeout` and the like.
-    pub stopped: Option<String>,
-    /// The same in a sentence.
-    pub message: Option<String>,
-    /// What the sandbox kept it from, or cannot keep, where there is something to say.
-    pub sandbox: Option<String>,
-}
-
-/// A line as it is read; its long part is not copied.
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow)]
-    event: Cow<'a, str>,
-    seq: u64,
-    #[serde(borrow)]
-    data_b64: Option<&'a str>,
-    session: Option<String>,
-    pid: Option<i32>,
-    #[serde(rename = "exitCode")]
-    exit_code: Option<i32>,
-    signal: Option<String>,
-    stopped: Option<String>,
-    message: Option<String>,
-    sandbox: Option<String>,
-    stream: Option<Stream>,
-    bytes: Option<u64>,
-}
-
 /// Reads a line into an event and its number; `data` is where output is unpacked.
 pub(crate) fn read<'a>(line: &[u8], data: &'a mut Vec<u8>) -> Result<(u64, Event<'a>), Error> {
     if let Some((seq, stream, length)) = unpack_usual(line, data) {
         return Ok((seq, Event::Output { stream, data: data.get(..length).unwrap_or_default() }));
     }
-    let line: Line<'_> = serde_json::from_slice(line)
+    let RawLine { seq, event } = serde_json::from_slice(line)
         .map_err(|error| Error::protocol(format!("a line is no event: {error}")))?;
-    let lacks = |what| Error::protocol(format!("an event lacks its {what}"));
-    let event = match line.event.as_ref() {
-        "stdout" => output(Stream::Stdout, line.data_b64, data)?,
-        "stderr" => output(Stream::Stderr, line.data_b64, data)?,
-        "start" => {
-            Event::Start { session: line.session.ok_or(lacks("session"))?, pid: line.pid.unwrap_or_default() }
-        }
-        "gap" => Event::Gap {
-            stream: line.stream.ok_or(lacks("stream"))?,
-            bytes: line.bytes.ok_or(lacks("bytes"))?,
-        },
-        "exit" => Event::Exit(Exit {
-            code: line.exit_code,
-            signal: line.signal.as_deref().and_then(signal),
-            stopped: line.stopped,
-            message: line.message,
-            sandbox: line.sandbox,
-        }),
-        "error" => Event::Error(line.message.ok_or(lacks("message"))?),
-        _ => Event::Other,
+    let event = match event {
+        RawEvent::Stdout { data_b64 } => output(Stream::Stdout, &data_b64, data)?,
+        RawEvent::Stderr { data_b64 } => output(Stream::Stderr, &data_b64, data)?,
+        RawEvent::Start { session, pid } => Event::Start { session: session.into_owned(), pid },
+        RawEvent::Gap { stream, bytes } => Event::Gap { stream, bytes },
+        RawEvent::Exit(exit) => Event::Exit(exit),
+        RawEvent::Error { message } => Event::Error(message.into_owned()),
+        RawEvent::Other => Event::Other,
     };
-    Ok((line.seq, event))
+    Ok((seq, event))
 }
 
 /// Output as our own servers write it, without looking at every byte of it twice. Whatever looks different is read as
@@ -121,8 +72,8 @@ fn unpack_usual(line: &[u8], data: &mut Vec<u8>) -> Option<(u64, Stream, usize)>
     Some((seq, stream, unpack(text, data)?))
 }
 
-fn output<'a>(stream: Stream, text: Option<&str>, data: &'a mut Vec<u8>) -> Result<Event<'a>, Error> {
-    let length = text.and_then(|text| unpack(text.as_bytes(), data));
+fn output<'a>(stream: Stream, text: &str, data: &'a mut Vec<u8>) -> Result<Event<'a>, Error> {
+    let length = unpack(text.as_bytes(), data);
     let length = length.ok_or_else(|| Error::protocol("an event of output lacks its base64"))?;
     Ok(Event::Output { stream, data: data.get(..length).unwrap_or_default() })
 }
@@ -137,13 +88,10 @@ fn unpack(text: &[u8], data: &mut Vec<u8>) -> Option<usize> {
     base64_simd::STANDARD.decode(text, room).ok().map(|data| data.len())
 }
 
-/// A signal by the name that a server gives it.
-fn signal(name: &str) -> Option<Signal> {
-    (1..=64).map(Signal).find(|signal| signal.to_string() == name)
-}
-
 #[cfg(test)]
 mod tests {
+    use runward_model::Signal;
+
     use super::*;
 
     fn event(line: &str) -> Result<(u64, Event<'static>), Error> {

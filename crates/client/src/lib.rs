@@ -8,7 +8,6 @@
 //! number after the last event that came. TLS is touched for `https` addresses alone.
 
 mod address;
-mod call;
 mod connection;
 mod control;
 mod error;
@@ -17,11 +16,14 @@ mod events;
 mod framing;
 mod server;
 mod tls;
+mod token;
 
 pub use address::{Address, Unusable};
-pub use call::{Call, Checked, Input, Tty};
 pub use control::Control;
 pub use error::Error;
-pub use event::{Event, Exit};
+pub use event::Event;
 pub use events::Events;
+pub use runward_model::Size;
+pub use runward_model::stream::{Call, Checked, Exit, Stdin};
 pub use server::Server;
+pub use token::token;

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use runward_model::stream::{Call, Checked};
 use serde::Deserialize;
 
 use crate::Error;
 use crate::address::Address;
-use crate::call::{Call, Checked};
 use crate::connection::Connection;
 use crate::control::Control;
 use crate::events::Events;

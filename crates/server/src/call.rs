@@ -19,14 +19,20 @@ use rmcp::model::JsonObject;
 use runward_model::{Caller, Principal, Refusal, Request, SessionId, StopReason, View};
 use tokio_util::sync::CancellationToken;
 
-use crate::params::{self, Given, Param};
-use crate::tools::{Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on, list};
-use asking::{Begun, Holding};
-use runward_engine::{Engine, Gone, Session};
+use crate::arguments::{BadArgument, CheckedArguments, Shape};
+use crate::tools::{
+    Act, Found, Limits, Query, Refused, Reply, Run, Seen, Telling, Tool, goes_on, list, page,
+};
+use asking::Begun;
+use runward_engine::{Engine, Gone, Session, Watch};
 use teller::Teller;
 
 /// Said beside the reply of a run that was there already.
 const ATTACHED: &str = "attached: true (this request_key stands for an earlier call; nothing was run again)";
+
+/// Said to a client of which nobody knows what it started.
+const UNLISTED: &str = "nothing tells this client from others (it shows no token, and this revision of the protocol has no \
+    sessions), so nothing is listed; use the session_id of each reply, or show a token (`runward token` makes one)";
 
 /// Who waits for a call: how it takes its question back, how it goes away, and whether it hears of progress.
 #[derive(Debug)]
@@ -45,7 +51,7 @@ pub(crate) struct Asked<'a> {
     /// Which.
     pub(crate) tool: &'a Tool,
     /// What it takes.
-    pub(crate) params: &'a [Param],
+    pub(crate) shape: &'a Shape,
     /// What the operator's settings leave open.
     pub(crate) limits: &'a Limits,
     /// What it was given.
@@ -58,12 +64,13 @@ pub(crate) struct Asked<'a> {
 
 /// Answers a call, whatever happens: a panic is a failed reply too.
 pub(crate) async fn answer(engine: &Engine, asked: Asked<'_>, watcher: Watcher) -> Reply {
-    let Asked { tool, params, limits, arguments, caller, asker } = asked;
+    let Asked { tool, shape, limits, arguments, caller, asker } = asked;
     let work = async {
-        match params::check(params, arguments) {
-            Ok(given) => act(engine, &tool.act, limits, given, (caller, asker), watcher).await,
-            Err(sentence) => Reply::failed(sentence),
-        }
+        let acted = match shape.check(arguments) {
+            Ok(checked) => act(engine, &tool.act, limits, checked, (caller, asker), watcher).await,
+            Err(wrong) => Err(wrong),
+        };
+        acted.unwrap_or_else(|wrong| Reply::failed(wrong.to_string()))
     };
     // On the heap, since the library moves the future of a call about several times.
     unless_panicking(tool.name, Box::pin(work)).await
@@ -73,31 +80,31 @@ async fn act(
     engine: &Engine,
     act: &Act,
     limits: &Limits,
-    given: Given,
+    given: CheckedArguments,
     (caller, asker): (Caller, Asker),
     watcher: Watcher,
-) -> Reply {
-    match act {
-        Act::Run(tool) => run(engine, tool, limits, (tool.decode)(given, caller), asker, watcher).await,
-        Act::Read(tool) => match (tool.decode)(given) {
-            Ok(query) => {
-                let read = read(engine, &caller.principal, query, tool.encode);
-                read.await.unwrap_or_else(|gone| Reply::failed(gone.to_string()))
-            }
-            Err(sentence) => Reply::failed(sentence),
-        },
-        Act::Keep(decode) => match decode(given, caller, limits) {
-            Ok(opening) => sessions::open(engine, opening, asker, watcher).await,
-            Err(sentence) => Reply::failed(sentence),
-        },
-        Act::Attend(decode) => match decode(given, limits) {
-            Ok(attention) => sessions::attend(engine, &caller.principal, attention, watcher).await,
-            Err(sentence) => Reply::failed(sentence),
-        },
-        Act::Look(decode) => sessions::look(engine, &caller.principal, &decode(&given, limits)),
-        Act::List => list(&engine.kept_sessions(&caller.principal)),
-        Act::Stop => stop(engine, &caller.principal, SessionId(given.integer("session_id"))).await,
-    }
+) -> Result<Reply, BadArgument> {
+    let principal = &caller.principal;
+    Ok(match act {
+        Act::Run(tool) => {
+            let request = (tool.decoder.decode)(given, &caller, limits)?;
+            run(engine, tool, limits, request, asker, watcher).await
+        }
+        Act::Read(decoder) => {
+            let query = (decoder.decode)(given, &caller, limits)?;
+            read(engine, principal, query).await.unwrap_or_else(|gone| Reply::failed(gone.to_string()))
+        }
+        Act::Keep(decoder) => {
+            sessions::open(engine, (decoder.decode)(given, &caller, limits)?, asker, watcher).await
+        }
+        Act::Attend(decoder) => {
+            sessions::attend(engine, principal, (decoder.decode)(given, &caller, limits)?, watcher).await
+        }
+        Act::Look(decoder) => sessions::look(engine, principal, &(decoder.decode)(given, &caller, limits)?),
+        Act::List(_) if principal.is_any_client() => list(&[]).and(UNLISTED),
+        Act::List(_) => list(&engine.kept_sessions(principal)),
+        Act::Stop(decoder) => stop(engine, principal, (decoder.decode)(given, &caller, limits)?).await,
+    })
 }
 
 /// Ends a session, and says how it ended.
@@ -115,19 +122,14 @@ async fn stop(engine: &Engine, principal: &Principal, id: SessionId) -> Reply {
 }
 
 /// Reads some lines of an output, once its command has ended or the caller will wait no longer.
-async fn read(
-    engine: &Engine,
-    principal: &Principal,
-    query: Query,
-    encode: fn(&Found<'_>) -> Reply,
-) -> Result<Reply, Gone> {
+async fn read(engine: &Engine, principal: &Principal, query: Query) -> Result<Reply, Gone> {
     let Query { output, stream, selection, wait } = query;
     let mut output = engine.output(principal, &output)?;
     if !wait.is_zero() {
         let _ = tokio::time::timeout(wait, output.ended()).await;
     }
-    let page = output.page(stream, selection).await?;
-    Ok(encode(&Found { output: &output, stream, page: &page }))
+    let lines = output.page(stream, selection).await?;
+    Ok(page(&Found { output: &output, stream, page: &lines }))
 }
 
 async fn run(
@@ -139,11 +141,11 @@ async fn run(
     watcher: Watcher,
 ) -> Reply {
     let command = request.work.to_string();
-    match begin(engine, request, asker, Holding::Call, watcher.progress.as_ref()).await {
+    match begin(engine, request, asker, Watch::Call, watcher.progress.as_ref()).await {
         Begun::Reply(reply) => reply,
         Begun::Started(mut session) => {
             let Some(view) = watch(&mut session, tool.telling, watcher, limits.patience).await else {
-                session.loosen();
+                session.detach();
                 return goes_on(session.id(), session.receipt(), limits.patience);
             };
             let beginning = |stream, most| session.log().beginning(stream, most);
@@ -163,13 +165,13 @@ async fn begin(
     engine: &Engine,
     request: Request,
     asker: Asker,
-    holding: Holding,
+    watch: Watch,
     progress: Option<&Progress>,
 ) -> Begun {
     tokio::select! {
         biased;
         // On the heap, since starting a command holds much.
-        begun = Box::pin(asker.start(engine, request, holding)) => begun,
+        begun = Box::pin(asker.start(engine, request, watch)) => begun,
         never = outlet::tell_of_waiting(progress) => match never {},
     }
 }

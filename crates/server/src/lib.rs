@@ -7,23 +7,26 @@
 //! To add a tool, write `tools/NAME.rs` and name it in the table of `tools/mod.rs`.
 
 pub mod approvals;
+mod arguments;
 mod call;
 mod clean;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod http;
+mod json;
 mod mcp;
-mod params;
 mod raw;
 mod settings;
 pub mod stdio;
+mod tokens;
 mod tools;
 mod yaml;
 
 pub use mcp::{Disconnected, Mcp, UnknownTool};
-pub use raw::RawSettings;
+pub use raw::{RAW, RawSettings};
 pub use runward_engine::Engine;
-pub use settings::{HttpSettings, Settings, Token};
+pub use settings::{HttpSettings, Settings};
+pub use tokens::{Role, Roles, Tokens, hash_of};
 #[doc(hidden)]
 pub use yaml::sample as yaml_sample;
 

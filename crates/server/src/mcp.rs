@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use offer::UnknownTool;
 
+use crate::Roles;
 use crate::approvals::{Identity, Rounds};
 use crate::call::{self, Asked, Progress, Resumed, Watcher};
 use crate::settings::Settings;
@@ -62,7 +63,11 @@ impl Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
         let Shared { engine, offer, limits, heartbeat, rounds, .. } = self.shared.as_ref();
-        let Offered { tool, params, .. } = offer.find(&call.name)?;
+        let Offered { tool, shape, .. } = offer.find(&call.name)?;
+        let roles = from_http::<Roles>(&context).unwrap_or_else(Roles::all);
+        if !roles.has(tool.act.role()) {
+            return Ok(Reply::failed(roles.lack(tool.act.role())));
+        }
         let caller = caller(tool.name, &context);
         let arguments = call.arguments.unwrap_or_default();
         let identity =
@@ -70,9 +75,9 @@ impl Mcp {
         let resumed = call
             .request_state
             .map(|state| Resumed { state, answers: call.input_responses.unwrap_or_default() });
-        let asker = asker::asker(&context, &caller, rounds.clone(), identity, resumed);
+        let asker = asker::asker(&context, &caller, &roles, rounds.clone(), identity, resumed);
         let watcher = watcher(context, *heartbeat);
-        let question = Asked { tool, params, limits, arguments, caller, asker };
+        let question = Asked { tool, shape, limits, arguments, caller, asker };
         Ok(call::answer(engine, question, watcher).await)
     }
 }
@@ -81,10 +86,35 @@ impl Mcp {
 #[derive(Clone, Debug)]
 pub struct Disconnected(pub CancellationToken);
 
+/// The session of the protocol that a request belongs to, where there is one. A door that keeps sessions puts it into the
+/// extensions of a request's HTTP parts.
+#[derive(Clone, Debug)]
+pub(crate) struct InSession(pub(crate) Principal);
+
+impl InSession {
+    /// Whose everything is that a session's calls start.
+    pub(crate) fn new(principal: Principal, session: &str) -> Self {
+        InSession(principal.client(&format!("session {session}")))
+    }
+}
+
 fn caller(tool: &'static str, context: &RequestContext<RoleServer>) -> Caller {
     let client = context.client_info().map(|client| Client { name: client.name, version: client.version });
-    let principal = from_http::<Principal>(context).unwrap_or_else(Principal::local);
-    Caller { door: Door(tool), principal, client }
+    let principal = principal(context, client.as_ref());
+    Caller { door: Door::named(tool), principal, client }
+}
+
+/// On stdio there is one client. Over HTTP a session of the protocol is one; without, what a client says of itself tells
+/// apart those that showed the same token, and nothing those that showed none.
+fn principal(context: &RequestContext<RoleServer>, client: Option<&Client>) -> Principal {
+    let Some(principal) = from_http::<Principal>(context) else { return Principal::local() };
+    match (from_http(context), client) {
+        (Some(InSession(principal)), _) => principal,
+        (None, Some(Client { name, version })) if principal != Principal::local() => {
+            principal.client(&format!("client {name} {version}"))
+        }
+        (None, _) => principal.any_client(),
+    }
 }
 
 fn watcher(context: RequestContext<RoleServer>, every: Duration) -> Watcher {

@@ -1,12 +1,9 @@
 //! What the doors are told once, at start.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use subtle::ConstantTimeEq as _;
-
-use crate::RawSettings;
+use crate::{RawSettings, Tokens};
 
 /// What the doors are told once, at start. The defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]
@@ -42,36 +39,18 @@ pub struct Settings {
 pub struct HttpSettings {
     /// Where to listen; port 0 means any free port.
     pub bind: SocketAddr,
-    /// What every request must carry as its bearer token.
-    pub token: Option<Token>,
+    /// Who may call, by what they show. Where this is empty, whoever reaches the listener may.
+    pub tokens: Tokens,
+    /// Whether the streaming door is open.
+    pub raw_is_open: bool,
     /// Names beyond loopback that a `Host` header may carry.
     pub allowed_hosts: Vec<String>,
     /// Origins that a browser's request may come from; none are allowed by default.
     pub allowed_origins: Vec<String>,
     /// The largest request body, in bytes.
     pub max_body: usize,
+    /// How long clients may take, and how many there may be.
+    pub limits: crate::http::Limits,
     /// What the streaming door is told.
     pub raw: RawSettings,
-}
-
-/// A bearer token. It is never shown, and compared in a time that does not depend on where it differs.
-#[derive(Clone)]
-pub struct Token(String);
-
-impl Token {
-    /// Keeps a token.
-    pub fn new(text: impl Into<String>) -> Self {
-        Token(text.into())
-    }
-
-    /// Whether an offered token is this one.
-    pub fn matches(&self, offered: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(offered).into()
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(hidden)")
-    }
 }

@@ -40,17 +40,7 @@ pub(crate) fn reply(view: &View) -> String {
 /// Two outputs as a reply shows them, for programs that test the format.
 pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
     let captured = |head| Captured { head, missing: 0, tail: Vec::new() };
-    let outcome = Outcome {
-        ending: Ending::Exited(0),
-        stopped: None,
-        wall: std::time::Duration::ZERO,
-        usage: runward_model::Usage::default(),
-        tree: runward_model::Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: false,
-        denied: None,
-    };
+    let outcome = Outcome::of(Ending::Exited(0));
     reply(&View {
         receipt: Arc::default(),
         outcome,
@@ -67,7 +57,7 @@ fn ending(out: &mut String, outcome: &Outcome) {
     if let Some(reason) = outcome.stopped {
         entry(out, "error", &reason.to_string());
     } else if outcome.ending == Ending::Lost {
-        entry(out, "error", "Nobody saw how it ended, since the runner was killed. Its processes were ended");
+        entry(out, "error", &sentences(Outcome::LOST));
     }
     if let Some(limit) = outcome.limit_hit {
         entry(out, "limit", &limit.to_string());
@@ -94,10 +84,8 @@ fn missing(out: &mut String, stdout: &Text<'_>, stderr: &Text<'_>) {
 }
 
 fn leftovers(out: &mut String, outcome: &Outcome) {
-    match outcome.tree.ended {
-        0 => {}
-        1 => entry(out, "background", "1 process that was still running was ended"),
-        count => entry(out, "background", &format!("{count} processes that were still running were ended")),
+    if let Some(words) = outcome.tree.ended_in_words() {
+        entry(out, "background", &words);
     }
     let something_was_ended = outcome.tree.ended > 0 || outcome.stopped.is_some();
     if something_was_ended && outcome.tree.containment.is_best_effort() {
@@ -133,6 +121,13 @@ fn kept(out: &mut String, view: &View) {
     if let Some(id) = &view.receipt.output {
         entry(out, "output_id", &id.0);
     }
+}
+
+/// Half-sentences as sentences, since a plain scalar here has no semicolon.
+fn sentences(words: &str) -> String {
+    let capital =
+        |half: &str| half.get(..1).unwrap_or_default().to_uppercase() + half.get(1..).unwrap_or_default();
+    words.split("; ").map(capital).collect::<Vec<_>>().join(". ")
 }
 
 /// One entry in words of our own, which are plain scalars: letters, digits, spaces and inner punctuation.

@@ -36,8 +36,12 @@ pub fn list(directory: &Path) -> io::Result<Vec<Asking>> {
     let mut asked = Vec::new();
     let Some(place) = place(directory)? else { return Ok(asked) };
     for name in place.sockets()? {
-        if let Some(Report::Questions { server, questions }) = order(&place, &name, &Order::List)? {
-            asked.extend(questions.into_iter().map(|open| Asking { server, open }));
+        match order(&place, &name, &Order::List)? {
+            Some(Report::Questions { server, questions }) => {
+                asked.extend(questions.into_iter().map(|open| Asking { server, open }));
+            }
+            Some(Report::Refused { why }) => return Err(io::Error::new(ErrorKind::PermissionDenied, why)),
+            Some(Report::Taken | Report::Unknown) | None => {}
         }
     }
     asked.sort_by_key(|asking| std::cmp::Reverse(asking.open.waiting_seconds));

@@ -1,12 +1,16 @@
 //! One connection to the desk.
 
-use runward_engine::Said;
+use runward_engine::{Peer, Said};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::desk::LocalDesk;
 use super::wire::{LONGEST, Order, PATIENCE, Report};
+
+/// What a command is told that wants to answer for a person.
+const COMMAND: &str = "a command that Runward itself runs may not see or answer what it asks; a person has to, in a terminal \
+    of their own";
 
 /// Reads one order, carries it out, and says what came of it. Whoever is neither this user nor root is not heard.
 pub(super) async fn serve(stream: UnixStream, desk: &LocalDesk) {
@@ -22,23 +26,37 @@ pub(super) async fn serve(stream: UnixStream, desk: &LocalDesk) {
             return;
         }
     };
-    match timeout(PATIENCE, exchange(stream, desk, user)).await {
+    let refusal = match desk.peers().of_socket(&stream) {
+        Peer::Apart => None,
+        Peer::Command => Some(COMMAND.to_owned()),
+        Peer::Unknown(why) => Some(format!("who asks cannot be told: {why}; try again")),
+    };
+    if let Some(why) = &refusal {
+        tracing::warn!(user, why, "somebody who may not answer questions tried to");
+    }
+    match timeout(PATIENCE, exchange(stream, desk, user, refusal)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::debug!(%error, "a connection to the desk broke"),
         Err(_) => tracing::debug!("a connection to the desk took too long"),
     }
 }
 
-async fn exchange(stream: UnixStream, desk: &LocalDesk, user: u32) -> std::io::Result<()> {
+async fn exchange(
+    stream: UnixStream,
+    desk: &LocalDesk,
+    user: u32,
+    refusal: Option<String>,
+) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     let mut line = Vec::new();
     (&mut stream).take(LONGEST as u64).read_until(b'\n', &mut line).await?;
-    let report = match serde_json::from_slice(&line) {
-        Ok(Order::List) => desk.questions(),
-        Ok(Order::Answer { question, answer }) => {
+    let report = match (serde_json::from_slice(&line), refusal) {
+        (Ok(_), Some(why)) => Report::Refused { why },
+        (Ok(Order::List), None) => desk.questions(),
+        (Ok(Order::Answer { question, answer }), None) => {
             desk.answer(&question, Said { answer, by: format!("user {user} with runward approvals") })
         }
-        Err(error) => Report::Refused { why: format!("that is no order: {error}") },
+        (Err(error), _) => Report::Refused { why: format!("that is no order: {error}") },
     };
     let mut line = serde_json::to_vec(&report)?;
     line.push(b'\n');

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use runward_engine::{Approver, Asking, Said};
+use runward_engine::{Approver, Asking, Peers, Said};
 use runward_model::{Answer, Question, QuestionId};
 use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, oneshot, watch};
@@ -28,6 +28,8 @@ pub struct LocalDesk(Arc<Desk>);
 struct Desk {
     directory: PathBuf,
     notice: Duration,
+    /// Who tells commands from people.
+    peers: Peers,
     open: Mutex<BTreeMap<QuestionId, Waiting>>,
     listening: Mutex<Option<Listening>>,
 }
@@ -59,10 +61,11 @@ impl Drop for Listening {
 impl LocalDesk {
     /// With its socket in this directory, which is made when it is first needed. A question that nobody looks at within
     /// `notice` is taken back: nobody is there.
-    pub fn new(directory: impl Into<PathBuf>, notice: Duration) -> Self {
+    pub fn new(directory: impl Into<PathBuf>, notice: Duration, peers: Peers) -> Self {
         LocalDesk(Arc::new(Desk {
             directory: directory.into(),
             notice,
+            peers,
             open: Mutex::default(),
             listening: Mutex::default(),
         }))
@@ -97,6 +100,10 @@ impl LocalDesk {
         });
         *listening = Some(Listening { place, name, task: task.abort_handle() });
         Ok(())
+    }
+
+    pub(super) fn peers(&self) -> &Peers {
+        &self.0.peers
     }
 
     /// Everything that is open, the oldest first.

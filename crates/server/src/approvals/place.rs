@@ -82,9 +82,7 @@ impl Place {
 
 /// The name of a socket of this process.
 pub(super) fn fresh_name() -> String {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    let random = RandomState::new().build_hasher().finish();
-    format!("{}-{:08x}{END}", std::process::id(), random >> 32)
+    format!("{}-{}{END}", std::process::id(), runward_engine::secret::name::<4>())
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@
 //! parked call runs meanwhile, and after some time it is dropped.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
-use runward_engine::{Approver, Asking, Said, Session};
+use runward_engine::{Approver, Asking, Said, Session, secret};
 use runward_model::{Principal, Question, Refusal};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -55,7 +54,8 @@ pub(crate) struct Rounds(Arc<Mutex<HashMap<String, (Identity, Parked)>>>);
 impl Rounds {
     /// Parks a call for this long, and says under which name.
     pub(crate) fn park(&self, identity: Identity, parked: Parked, within: Duration) -> String {
-        let state = fresh_state();
+        // Whoever knows it may answer.
+        let state = secret::name::<16>();
         self.calls().insert(state.clone(), (identity, parked));
         let (rounds, name) = (Arc::downgrade(&self.0), state.clone());
         tokio::spawn(async move {
@@ -87,12 +87,6 @@ impl Rounds {
     fn calls(&self) -> MutexGuard<'_, HashMap<String, (Identity, Parked)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A name that nobody can guess: whoever knows it may answer.
-fn fresh_state() -> String {
-    let random = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", random(), random())
 }
 
 /// One question to the client, and the answer that another call brings.

@@ -38,6 +38,9 @@ pub fn told(question: &Question) -> String {
     if let Some(prefix) = &question.prefix {
         field(&mut text, "always would be", &format!("everything that begins with: {}", shown(prefix)));
     }
+    if !question.tied.is_empty() {
+        field(&mut text, "tied to", &tied(&question.tied));
+    }
     text
 }
 
@@ -49,6 +52,15 @@ fn ruled(command: &Ruled) -> String {
     };
     let rule = command.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
     format!("{decision} {}: {}{rule}", shown(&command.words), command.reason)
+}
+
+/// Which files an answer holds for.
+fn tied(files: &[String]) -> String {
+    let holds = if let [_] = files { "the file as it is" } else { "these files as they are" };
+    format!(
+        "{} (this answer holds for {holds} now; with other content it is not run, or you are asked again)",
+        files.join(", ")
+    )
 }
 
 /// Words as a shell would read them back.
@@ -86,6 +98,7 @@ pub(super) fn sample() -> Question {
             rule: Some("rule 1 (x.toml:3)".into()),
         }],
         prefix: Some(vec!["git".into(), "push".into(), "origin".into()]),
+        tied: vec!["/srv/deploy.sh".into()],
     }
 }
 
@@ -99,7 +112,9 @@ mod tests {
             variable: A=b\nasked because: the rule [\"git\", \"push\"] wants a person to approve this command\n\
             sandbox: it would run outside the sandbox\ncaller says: it must \\u{1b}[2J get out\n\
             caller: testkit 1, by shell, for local\nrules say: ask git push: because [rule 1 (x.toml:3)]\n\
-            always would be: everything that begins with: git push origin\n";
+            always would be: everything that begins with: git push origin\n\
+            tied to: /srv/deploy.sh (this answer holds for the file as it is now; with other content it is not run, or you \
+            are asked again)\n";
         assert_eq!(told(&sample()), wanted);
     }
 

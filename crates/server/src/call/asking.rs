@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rmcp::RoleServer;
 use rmcp::model::{InputResponses, RequestId};
 use rmcp::service::Peer;
-use runward_engine::{Approver, Conversation, Engine, Said, Session};
+use runward_engine::{Approver, Conversation, Engine, Said, Session, Watch};
 use runward_model::{Refusal, Request};
 use tokio_util::sync::CancellationToken;
 
@@ -48,15 +48,6 @@ pub(crate) struct Resumed {
     pub(crate) answers: InputResponses,
 }
 
-/// Who holds what is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holding {
-    /// The call.
-    Call,
-    /// The table of kept sessions; the call only watches.
-    Table,
-}
-
 /// How far a call came.
 #[derive(Debug)]
 pub(crate) enum Begun {
@@ -79,15 +70,15 @@ impl From<Result<Session, Refusal>> for Begun {
 
 impl Asker {
     /// Starts a command, or goes on with one that waited for this call's answer.
-    pub(crate) async fn start(mut self, engine: &Engine, request: Request, holding: Holding) -> Begun {
+    pub(crate) async fn start(mut self, engine: &Engine, request: Request, watch: Watch) -> Begun {
         match std::mem::replace(&mut self.way, Way::Nobody) {
-            Way::Nobody => start(engine, request, &self.conversing(None), holding).await.into(),
+            Way::Nobody => engine.start(request, &self.conversing(None), watch).await.into(),
             Way::Request(peer, call) => {
                 let elicitation = Elicitation { peer, call, by: self.by.clone() };
                 let conversation = self.conversing(Some(Arc::new(elicitation)));
-                start(engine, request, &conversation, holding).await.into()
+                engine.start(request, &conversation, watch).await.into()
             }
-            Way::Result(None) => self.first_round(engine, request, holding).await,
+            Way::Result(None) => self.first_round(engine, request, watch).await,
             Way::Result(Some(resumed)) => self.next_round(resumed).await,
         }
     }
@@ -98,14 +89,14 @@ impl Asker {
     }
 
     /// Goes on until the client has to be asked, and then waits without it.
-    async fn first_round(mut self, engine: &Engine, request: Request, holding: Holding) -> Begun {
+    async fn first_round(mut self, engine: &Engine, request: Request, watch: Watch) -> Begun {
         // The client goes away with this call's answer, and comes back with the next call.
         let late = CancellationToken::new();
         self.given_up = vec![late.clone()];
         let (round, mut raised, answer) = Round::new();
         let (conversation, runs_on) = (self.conversing(Some(Arc::new(round))), engine.clone());
         let mut starting: Starting =
-            Box::pin(async move { start(&runs_on, request, &conversation, holding).await });
+            Box::pin(async move { runs_on.start(request, &conversation, watch).await });
         tokio::select! {
             biased;
             Ok(question) = &mut raised => {
@@ -134,17 +125,5 @@ impl Asker {
         // Nobody listens any more where another way was faster.
         let _ = channel.send(said);
         starting.await.into()
-    }
-}
-
-async fn start(
-    engine: &Engine,
-    request: Request,
-    conversation: &Conversation,
-    holding: Holding,
-) -> Result<Session, Refusal> {
-    match holding {
-        Holding::Call => engine.start_asking(request, conversation).await,
-        Holding::Table => engine.keep(request, conversation).await,
     }
 }

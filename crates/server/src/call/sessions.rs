@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use runward_engine::{Engine, Kept, NotTaken, Session, Wait};
-use runward_model::{Principal, SessionId, Signal};
+use runward_engine::{Engine, Kept, NotTaken, Session, Wait, Watch};
+use runward_model::{Principal, SessionId, Signal, StopReason};
+use tokio_util::sync::CancellationToken;
 
-use super::asking::{Asker, Begun, Holding};
+use super::asking::{Asker, Begun};
 use super::teller::Teller;
 use super::{ATTACHED, Watcher, begin, gone};
 use crate::clean::complete;
@@ -20,9 +21,12 @@ const INTERRUPT: &str = "\u{3}";
 pub(super) async fn open(engine: &Engine, opening: Opening, asker: Asker, watcher: Watcher) -> Reply {
     let Opening { request, wait, portion } = opening;
     let (principal, command) = (request.caller.principal.clone(), request.work.to_string());
+    // Without its number nobody could come back to it.
+    let is_found_again = !principal.is_any_client() || request.workflow.key.is_some();
+    let left = [Some(watcher.cancelled.clone()), watcher.disconnected.clone()];
     let begun = tokio::select! {
         biased;
-        begun = begin(engine, request, asker, Holding::Table, watcher.progress.as_ref()) => begun,
+        begun = begin(engine, request, asker, Watch::Kept, watcher.progress.as_ref()) => begun,
         reason = gone(&watcher.cancelled, watcher.disconnected.as_ref()) => {
             return Reply::failed(format!("{reason}; nothing was run"));
         }
@@ -33,6 +37,9 @@ pub(super) async fn open(engine: &Engine, opening: Opening, asker: Asker, watche
         Begun::Started(session) => match engine.kept(&principal, session.id()) {
             Ok(kept) => {
                 let reply = attend_to(engine, &principal, &kept, &wait, portion, watcher).await;
+                if !is_found_again && left.iter().flatten().any(CancellationToken::is_cancelled) {
+                    session.stop(StopReason::Disconnected);
+                }
                 if session.is_attached() { reply.and(ATTACHED) } else { reply }
             }
             Err(none) => Reply::failed(format!("session {}: {none}", session.id())),

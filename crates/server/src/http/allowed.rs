@@ -13,20 +13,20 @@ use super::error::Error;
 /// The hosts and origins that may be named in a request.
 #[derive(Debug)]
 pub(super) struct Allowed {
-    bound: IpAddr,
+    bound: SocketAddr,
     hosts: Vec<Place>,
     origins: Vec<Origin>,
 }
 
 impl Allowed {
-    /// Reads the configured lists; loopback names and the bound address need no entry.
+    /// Reads the configured lists; the bound address needs no entry, nor do loopback names.
     pub(super) fn new(bound: SocketAddr, hosts: &[String], origins: &[String]) -> Result<Self, Error> {
         let hosts =
             hosts.iter().map(|text| Place::parse(text).ok_or_else(|| Error::AllowedHost(text.clone())));
         let origins =
             origins.iter().map(|text| Origin::entry(text).ok_or_else(|| Error::AllowedOrigin(text.clone())));
         Ok(Allowed {
-            bound: bound.ip(),
+            bound,
             hosts: hosts.collect::<Result<_, _>>()?,
             origins: origins.collect::<Result<_, _>>()?,
         })
@@ -34,24 +34,54 @@ impl Allowed {
 
     /// Whether a request that names this host was meant for us.
     pub(super) fn host(&self, host: &Place) -> bool {
-        host.is_loopback() || self.is_bound_address(host) || self.hosts.iter().any(|entry| entry.covers(host))
+        self.is_own(host) || self.is_listed(host)
     }
 
-    /// Whether a page of this origin may call us. `host` has passed [`Allowed::host`], so a page served from it
-    /// is our own.
+    /// Whether a page of this origin may call us. `host` has passed [`Allowed::host`]: a page is our own if it was
+    /// served under that very name and port. Another port of this machine is somebody else's.
     pub(super) fn origin(&self, text: &str, host: &Place) -> bool {
         let Some(origin) = Origin::parse(text) else { return false };
-        match &origin {
-            Origin::Null => self.origins.contains(&Origin::Null),
-            Origin::Web { place, .. } => {
-                place.is_loopback() || place == host || self.origins.iter().any(|entry| entry.covers(&origin))
+        let is_ours = match &origin {
+            Origin::Web { scheme, place, .. } if place.name == host.name => {
+                let port = place.port.or_else(|| usual_port(scheme));
+                // A listed name may stand for a proxy before us, which has a scheme and a port of its own.
+                (self.is_listed(host) && port.is_some() && port == host.port.or_else(|| usual_port(scheme)))
+                    || (self.is_own(host) && scheme == "http" && port == Some(self.page_port(host)))
             }
-        }
+            Origin::Null | Origin::Web { .. } => false,
+        };
+        is_ours || self.origins.iter().any(|entry| entry.covers(&origin))
+    }
+
+    fn is_listed(&self, host: &Place) -> bool {
+        self.hosts.iter().any(|entry| entry.covers(host))
+    }
+
+    /// On any port: one that is forwarded to us is named by clients, and rebinding needs a name.
+    fn is_own(&self, host: &Place) -> bool {
+        host.is_loopback() || self.is_bound_address(host)
     }
 
     /// Rebinding needs a name, so where every address is bound any address literal is as good as the bound one.
     fn is_bound_address(&self, host: &Place) -> bool {
-        host.address().is_some_and(|address| address == self.bound || self.bound.is_unspecified())
+        let bound = self.bound.ip();
+        host.address().is_some_and(|address| address == bound || bound.is_unspecified())
+    }
+
+    /// The port that a page of ours has. Beyond loopback a token is demanded, and a container's port is often published
+    /// as another one.
+    fn page_port(&self, host: &Place) -> u16 {
+        let own = self.bound.port();
+        if self.bound.ip().to_canonical().is_loopback() { own } else { host.port.unwrap_or(own) }
+    }
+}
+
+/// The port of a scheme that is not written.
+fn usual_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
     }
 }
 
@@ -141,7 +171,7 @@ impl Origin {
                 let ports = *port == Port::Any || place.port == other.port;
                 scheme == other_scheme && place.name == other.name && ports
             }
-            _ => false,
+            (one, other) => one == other,
         }
     }
 }
@@ -159,8 +189,8 @@ mod tests {
         Place::parse(text).is_some_and(|place| allowed.host(&place))
     }
 
-    fn origin(allowed: &Allowed, text: &str) -> bool {
-        allowed.origin(text, &Place::parse("runward.example").expect("a host"))
+    fn origin(allowed: &Allowed, text: &str, host: &str) -> bool {
+        allowed.origin(text, &Place::parse(host).expect("a host"))
     }
 
     #[test]
@@ -214,12 +244,31 @@ mod tests {
     }
 
     #[test]
-    fn loopback_origins_and_our_own_may_call() {
-        let allowed = allowed("127.0.0.1:8000", &[], &[]);
-        for text in
-            ["http://localhost:3000", "http://127.0.0.1", "https://[::1]:1", "https://runward.example"]
-        {
-            assert!(origin(&allowed, text), "{text}");
+    fn only_a_page_of_the_very_host_and_port_is_our_own() {
+        let ours = allowed("127.0.0.1:8000", &["runward.example"], &[]);
+        for (text, host) in [
+            ("http://localhost:8000", "localhost:8000"),
+            ("http://localhost:8000", "localhost"),
+            ("http://[::1]:8000", "[::1]:8000"),
+            ("https://runward.example", "runward.example"),
+            ("https://runward.example:443", "runward.example"),
+            ("http://runward.example:9", "runward.example:9"),
+        ] {
+            assert!(origin(&ours, text, host), "{text} {host}");
+        }
+        for (text, host) in [
+            ("http://localhost:1", "localhost:8000"),
+            ("http://localhost:3000", "localhost"),
+            ("http://localhost:3000", "localhost:3000"),
+            ("http://localhost", "localhost:8000"),
+            ("https://localhost:8000", "localhost:8000"),
+            ("https://127.0.0.1", "127.0.0.1:8000"),
+            ("http://localhost:8000", "127.0.0.1:8000"),
+            ("http://[::1]:8000", "127.0.0.1:8000"),
+            ("https://runward.example:444", "runward.example"),
+            ("ftp://runward.example", "runward.example"),
+        ] {
+            assert!(!origin(&ours, text, host), "{text} {host}");
         }
     }
 
@@ -238,7 +287,7 @@ mod tests {
             "https://listed.example/path",
             "file://",
         ] {
-            assert!(!origin(&allowed, text), "{text}");
+            assert!(!origin(&allowed, text, "localhost:8000"), "{text}");
         }
     }
 
@@ -248,9 +297,9 @@ mod tests {
         for text in
             ["https://a.example", "https://A.example", "http://b.example", "http://b.example:3", "null"]
         {
-            assert!(origin(&allowed, text), "{text}");
+            assert!(origin(&allowed, text, "localhost"), "{text}");
         }
-        assert!(!origin(&allowed, "https://b.example:3"));
+        assert!(!origin(&allowed, "https://b.example:3", "localhost"));
     }
 
     #[test]

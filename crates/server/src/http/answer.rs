@@ -57,8 +57,9 @@ pub(super) async fn shape(response: Response) -> Response {
 }
 
 /// Whether a message says that it is JSON.
-pub(super) fn is_json(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
 /// The text of an error response.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{self, Next};
@@ -18,8 +18,9 @@ use tokio_util::task::TaskTracker;
 
 use super::answer::{is_json, protocol_error, refuse, sentence};
 use super::leash::{Leash, Leashed};
-use super::sessions::{Sessions, Visit};
-use crate::Disconnected;
+use super::sessions::{Leaving, Sessions, Visit, on_behalf_of};
+use crate::mcp::InSession;
+use crate::{Disconnected, json};
 
 const SESSION_HEADER: &str = "mcp-session-id";
 
@@ -39,7 +40,7 @@ struct Attendance {
 }
 
 /// Serves MCP at one path.
-pub(super) fn endpoint<H>(path: &str, mcp: H, max_body: usize, open: Open) -> Router
+pub(super) fn endpoint<H>(path: &str, mcp: H, max_body: usize, open: Open, leaving: Leaving) -> Router
 where
     H: ServerHandler + Clone + Send + Sync + 'static,
 {
@@ -49,12 +50,33 @@ where
         .with_max_request_body_bytes(max_body)
         .with_json_response(true)
         .with_cancellation_token(open.streams);
-    let sessions = Arc::new(Sessions::new());
+    let sessions = Arc::new(Sessions::new(leaving));
     let service = StreamableHttpService::new(move || Ok(mcp.clone()), Arc::clone(&sessions), config);
     let attendance = Attendance { sessions, answers: open.answers };
     Router::new()
         .route(path, any_service(service))
         .route_layer(middleware::from_fn_with_state(attendance, attend))
+        .route_layer(middleware::from_fn_with_state(max_body, look))
+}
+
+/// Looks at a message before the protocol library makes anything of it.
+async fn look(State(max_body): State<usize>, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST || !is_json(request.headers()) {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    // A body that announced to be longer was refused before.
+    let Ok(body) = to_bytes(body, max_body).await else {
+        let what = format!(
+            "the body broke off, or has more than the {max_body} bytes that are read (http.max_body)"
+        );
+        return refuse(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", &what);
+    };
+    let read = body.clone();
+    match json::aside(body.len(), move || json::fault(&read)).await.flatten() {
+        Some(fault) => protocol_error(ErrorCode::INVALID_REQUEST.0, &format!("in the message {fault}")),
+        None => next.run(Request::from_parts(parts, Body::from(body))).await,
+    }
 }
 
 /// Lets a caller into its own sessions only, and keeps hold of it until it has the whole answer.
@@ -63,7 +85,8 @@ async fn attend(State(attendance): State<Attendance>, mut request: Request, next
     let Some(caller) = request.extensions().get::<Principal>().cloned() else {
         return refuse(StatusCode::UNAUTHORIZED, "unauthorized", "nobody said who is calling");
     };
-    let visit = match session_id(request.headers()).map(|id| sessions.enter(id, &caller)) {
+    let session = session_id(request.headers()).map(str::to_owned);
+    let visit = match session.as_deref().map(|id| sessions.enter(id, &caller)) {
         Some(Err(_not_yours)) => {
             return refuse(
                 StatusCode::NOT_FOUND,
@@ -77,11 +100,19 @@ async fn attend(State(attendance): State<Attendance>, mut request: Request, next
     let disconnected = Disconnected(visit.as_ref().map_or_else(CancellationToken::new, Visit::token));
     let leash = Leash::new(&disconnected);
     request.extensions_mut().insert(disconnected);
+    if let (Some(_), Some(id)) = (&visit, &session) {
+        request.extensions_mut().insert(InSession::new(caller.clone(), id));
+    }
     let sent_json = is_json(request.headers());
+    // The protocol library looks at how the type begins.
+    if request.method() == Method::POST && !sent_json {
+        let what = "the body has to be JSON: send it with `Content-Type: application/json`";
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", what);
+    }
     // What a GET opens is a stream without an end, which nobody waits for.
     let owed = (request.method() == Method::POST).then(|| answers.token());
 
-    let response = next.run(request).await;
+    let response = on_behalf_of(caller.clone(), next.run(request)).await;
     if let Some(id) = session_id(response.headers()) {
         sessions.claim(id, caller);
     }
@@ -142,7 +173,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_session_of_one_principal_does_not_exist_for_another() {
-        let mut endpoint = endpoint("/mcp", Silent, 1000, Open::default());
+        let mut endpoint = endpoint("/mcp", Silent, 1000, Open::default(), Leaving::default());
         let session = initialize(&mut endpoint, &Principal::local()).await;
         let stranger = Principal::token_holder();
         for method in [Method::POST, Method::GET, Method::DELETE] {
@@ -158,7 +189,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_nobody_vouched_for_is_refused() {
-        let mut endpoint = endpoint("/mcp", Silent, 1000, Open::default());
+        let mut endpoint = endpoint("/mcp", Silent, 1000, Open::default(), Leaving::default());
         let request = Request::builder().uri("/mcp").body(Body::empty()).expect("a request");
         assert_eq!(endpoint.call(request).await.expect("an answer").status(), StatusCode::UNAUTHORIZED);
     }

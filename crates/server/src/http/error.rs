@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 pub enum Error {
     /// Other machines could reach the address and nothing would ask them who they are.
     #[error(
-        "{0} can be reached from other machines, so a token is demanded: set RUNWARD_TOKEN, or bind to 127.0.0.1"
+        "{0} can be reached from other machines, so a token is demanded: set RUNWARD_TOKEN, make one with `runward token`, or bind to 127.0.0.1"
     )]
     TokenMissing(SocketAddr),
     /// The address is taken, not ours, or not allowed.

@@ -1,17 +1,15 @@
-//! What every request passes before anything looks at it: `Host`, `Origin`, size, then the token.
+//! What every request passes before anything looks at it: `Host`, `Origin`, size.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN};
+use axum::http::header::{CONTENT_LENGTH, HOST, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use runward_model::Principal;
 
 use super::allowed::{Allowed, Place};
-use super::answer::{refuse, shape, unauthorized};
-use crate::Token;
+use super::answer::{refuse, shape};
 
 /// The rules of the entrance.
 #[derive(Debug)]
@@ -80,52 +78,19 @@ pub(super) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
     }
 }
 
-/// Demands the token, where there is one, and says on whose behalf the request is made.
-pub(super) async fn authenticate(
-    State(token): State<Option<Token>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    match principal(token.as_ref(), request.headers()) {
-        Ok(principal) => {
-            request.extensions_mut().insert(principal);
-            next.run(request).await
-        }
-        Err(refusal) => *refusal,
-    }
-}
-
-fn principal(token: Option<&Token>, headers: &HeaderMap) -> Result<Principal, Box<Response>> {
-    let Some(token) = token else { return Ok(Principal::local()) };
-    let mut presented = headers.get_all(AUTHORIZATION).iter();
-    match (presented.next(), presented.next()) {
-        (Some(value), None) if bearer(value.as_bytes()).is_some_and(|value| token.matches(value)) => {
-            Ok(Principal::token_holder())
-        }
-        (None, _) => Err(Box::new(unauthorized(
-            "Bearer",
-            "a token is demanded: send the value of RUNWARD_TOKEN as `Authorization: Bearer …`",
-        ))),
-        _ => Err(Box::new(unauthorized(
-            "Bearer error=\"invalid_token\"",
-            "this is not the token: send the value of RUNWARD_TOKEN as `Authorization: Bearer …`",
-        ))),
-    }
-}
-
-/// The credentials of `Bearer …`; the scheme is case-insensitive.
-fn bearer(value: &[u8]) -> Option<&[u8]> {
-    let (scheme, credentials) = value.split_at_checked("bearer ".len())?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then_some(credentials.trim_ascii())
-}
-
 /// The one host that a request names. Two that could be read differently along the way are none.
 fn named_host(request: &Request) -> Option<String> {
     let mut named = request.headers().get_all(HOST).iter();
-    match (named.next(), named.next()) {
+    let header = match (named.next(), named.next()) {
         (Some(host), None) => Some(host.to_str().ok()?.to_owned()),
-        (None, _) => Some(request.uri().authority()?.to_string()),
-        _ => None,
+        (None, _) => None,
+        _ => return None,
+    };
+    match (header, request.uri().authority()) {
+        (Some(header), Some(authority)) => {
+            (Place::parse(&header)? == Place::of(authority)?).then_some(header)
+        }
+        (header, authority) => header.or_else(|| Some(authority?.to_string())),
     }
 }
 

@@ -32,13 +32,16 @@ struct Entry {
     /// How many of its requests and streams are open.
     open: usize,
     last_use: u64,
+    /// Whether anything was asked in it after its `initialize`.
+    is_used: bool,
     closed: CancellationToken,
 }
 
 impl Register {
     pub(super) fn open(&mut self, id: SessionId) {
         let last_use = self.tick();
-        self.sessions.insert(id, Entry { owner: None, open: 0, last_use, closed: CancellationToken::new() });
+        let (is_used, closed) = (false, CancellationToken::new());
+        self.sessions.insert(id, Entry { owner: None, open: 0, last_use, is_used, closed });
     }
 
     pub(super) fn claim(&mut self, id: &str, owner: Principal) {
@@ -61,6 +64,7 @@ impl Register {
             return Err(NotYours);
         }
         entry.open += 1;
+        entry.is_used = true;
         entry.last_use = now;
         Ok(Some((id, entry.closed.clone())))
     }
@@ -73,20 +77,24 @@ impl Register {
         }
     }
 
-    /// Forgets a session and tells its open requests.
-    pub(super) fn close(&mut self, id: &SessionId) {
-        if let Some(entry) = self.sessions.remove(id) {
-            entry.closed.cancel();
-        }
+    /// Forgets a session and tells its open requests; says whose it was.
+    pub(super) fn close(&mut self, id: &SessionId) -> Option<Principal> {
+        let entry = self.sessions.remove(id)?;
+        entry.closed.cancel();
+        entry.owner
     }
 
-    /// Names the session that has to make room for another one, if any has to.
-    pub(super) fn make_room(&self) -> Result<Option<SessionId>, NoRoom> {
+    /// Names the session that has to make room for another one of this caller, if any has to: one of its own that nothing
+    /// was ever asked in, else one of its own, the longest idle first. What others have used stays.
+    pub(super) fn make_room(&self, caller: Option<&Principal>) -> Result<Option<SessionId>, NoRoom> {
         if self.sessions.len() < MOST_SESSIONS {
             return Ok(None);
         }
+        let is_own = |entry: &Entry| entry.owner.as_ref() == caller;
         let idle = self.sessions.iter().filter(|(_, entry)| entry.open == 0);
-        idle.min_by_key(|(_, entry)| entry.last_use).map(|(id, _)| Some(id.clone())).ok_or(NoRoom)
+        let movable = idle.filter(|(_, entry)| is_own(entry) || !entry.is_used);
+        let least_wanted = movable.min_by_key(|(_, entry)| (!is_own(entry), entry.is_used, entry.last_use));
+        least_wanted.map(|(id, _)| Some(id.clone())).ok_or(NoRoom)
     }
 
     fn tick(&mut self) -> u64 {
@@ -107,6 +115,10 @@ mod tests {
             register.claim(&number.to_string(), Principal::local());
         }
         register
+    }
+
+    fn make_room(register: &Register) -> Result<Option<SessionId>, NoRoom> {
+        register.make_room(Some(&Principal::local()))
     }
 
     #[test]
@@ -134,10 +146,43 @@ mod tests {
     #[test]
     fn the_session_that_was_idle_for_longest_makes_room() {
         let mut register = full();
-        assert_eq!(register.make_room(), Ok(Some("0".into())));
+        assert_eq!(make_room(&register), Ok(Some("0".into())));
         register.enter("0", &Principal::local()).expect("ours");
         register.leave(&"0".into());
-        assert_eq!(register.make_room(), Ok(Some("1".into())));
+        assert_eq!(make_room(&register), Ok(Some("1".into())));
+    }
+
+    #[test]
+    fn sessions_in_which_nothing_was_asked_push_each_other_out_and_nobody_else() {
+        let mut register = full();
+        for used in ["0", "1"] {
+            register.enter(used, &Principal::local()).expect("ours");
+            register.leave(&used.into());
+        }
+        for number in 0..2 * MOST_SESSIONS {
+            let evicted = make_room(&register).expect("there is room").expect("it is full");
+            assert!(!["0", "1"].contains(&&*evicted));
+            register.close(&evicted);
+            let id = format!("new-{number}");
+            register.open(id.clone().into());
+            register.claim(&id, Principal::local());
+        }
+        assert!(register.enter("0", &Principal::local()).is_ok_and(|entered| entered.is_some()));
+    }
+
+    #[test]
+    fn what_others_have_used_makes_no_room() {
+        let mut register = full();
+        for number in 1..MOST_SESSIONS {
+            register.enter(&number.to_string(), &Principal::local()).expect("ours");
+            register.leave(&number.to_string().into());
+        }
+        let other = Principal::token_holder();
+        assert_eq!(register.make_room(Some(&other)), Ok(Some("0".into())));
+        register.enter("0", &Principal::local()).expect("ours");
+        register.leave(&"0".into());
+        assert_eq!(register.make_room(Some(&other)), Err(NoRoom));
+        assert_eq!(make_room(&register), Ok(Some("1".into())));
     }
 
     #[test]
@@ -146,9 +191,9 @@ mod tests {
         for number in 0..MOST_SESSIONS {
             register.enter(&number.to_string(), &Principal::local()).expect("ours");
         }
-        assert_eq!(register.make_room(), Err(NoRoom));
+        assert_eq!(make_room(&register), Err(NoRoom));
         register.leave(&"9".into());
-        assert_eq!(register.make_room(), Ok(Some("9".into())));
+        assert_eq!(make_room(&register), Ok(Some("9".into())));
     }
 
     #[test]
@@ -157,6 +202,6 @@ mod tests {
         let (id, closed) = register.enter("7", &Principal::local()).expect("ours").expect("known");
         register.close(&id);
         assert!(closed.is_cancelled());
-        assert_eq!(register.make_room(), Ok(None));
+        assert_eq!(make_room(&register), Ok(None));
     }
 }

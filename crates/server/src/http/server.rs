@@ -6,35 +6,41 @@ use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
-use axum::serve::ListenerExt;
 use axum::{Router, middleware};
 use rmcp::ServerHandler;
-use rustix::net::sockopt;
-use tokio::net::{TcpListener, TcpStream};
+use runward_engine::Peers;
+use runward_model::Principal;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::Limits;
+use super::access::authenticate;
 use super::allowed::Allowed;
 use super::answer::{method_not_allowed, not_found};
 use super::endpoint::{Open, endpoint};
 use super::error::Error;
-use super::guard::{Guard, authenticate, guard};
+use super::guard::{Guard, guard};
 use super::health::{Health, health};
-use crate::{HttpSettings, Token};
+use super::listener::{Bounded, Via};
+use super::pace::pace;
+use super::peer::apart;
+use super::sessions::Leaving;
+use crate::{HttpSettings, Tokens};
 
 /// How long the last answers may take once everything has been stopped, and then how long the last connections may.
 const LINGER: Duration = Duration::from_millis(500);
-
-/// How long a connection may be silent before the system asks whether its other end still exists.
-const PROBE_AFTER: Duration = Duration::from_mins(1);
 
 /// A bound listener that does not accept anybody yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    limits: Limits,
     guard: Arc<Guard>,
-    token: Option<Token>,
+    tokens: Tokens,
     health: Health,
+    peers: Peers,
+    leaving: Leaving,
     doors: Router,
     open: Open,
 }
@@ -43,16 +49,18 @@ impl Server {
     /// Binds the address, which needs a token unless it is a loopback one.
     pub async fn bind(settings: &HttpSettings) -> Result<Self, Error> {
         let asked = settings.bind;
-        if settings.token.is_none() && !asked.ip().to_canonical().is_loopback() {
+        if !settings.tokens.are_demanded() && !asked.ip().to_canonical().is_loopback() {
             return Err(Error::TokenMissing(asked));
         }
         let failed = |source| Error::Bind { address: asked, source };
-        let allowed = Allowed::new(asked, &settings.allowed_hosts, &settings.allowed_origins)?;
         let listener = TcpListener::bind(asked).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let allowed = Allowed::new(address, &settings.allowed_hosts, &settings.allowed_origins)?;
         let guard = Arc::new(Guard { allowed, max_body: settings.max_body });
-        let (token, doors, open) = (settings.token.clone(), Router::new(), Open::default());
-        Ok(Server { listener, address, guard, token, health: Health::default(), doors, open })
+        let (limits, tokens, doors) = (settings.limits, settings.tokens.clone(), Router::new());
+        let (health, peers, leaving) = (Health::default(), Peers::default(), Leaving::default());
+        let open = Open::default();
+        Ok(Server { listener, address, limits, guard, tokens, health, peers, leaving, doors, open })
     }
 
     /// With doors beside MCP, behind the same guard.
@@ -72,6 +80,18 @@ impl Server {
         Server { health: Health::new(policy_fault), ..self }
     }
 
+    /// With who tells the commands that it runs from everybody else.
+    #[must_use]
+    pub(crate) fn apart_from(self, peers: Peers) -> Self {
+        Server { peers, ..self }
+    }
+
+    /// With who is told of clients that will not come back.
+    #[must_use]
+    pub(crate) fn on_leaving(self, told: impl Fn(&Principal) + Send + Sync + 'static) -> Self {
+        Server { leaving: Leaving::new(told), ..self }
+    }
+
     /// The real address, also where port 0 was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -89,8 +109,10 @@ impl Server {
         H: ServerHandler + Clone + Send + Sync + 'static,
     {
         let (closing, open) = (CancellationToken::new(), self.open);
-        let router = router(mcp, self.doors, &self.guard, self.token, self.health, open.clone());
-        let serving = axum::serve(self.listener.tap_io(prepare), router)
+        let doors = endpoint("/mcp", mcp, self.guard.max_body, open.clone(), self.leaving).merge(self.doors);
+        let router = router(doors, &self.guard, self.tokens, self.peers, self.health);
+        let listener = Bounded::new(self.listener, self.limits);
+        let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Via>())
             .with_graceful_shutdown(closing.clone().cancelled_owned());
         let mut serving = std::pin::pin!(serving.into_future());
 
@@ -121,33 +143,17 @@ async fn lingered(streams: &CancellationToken) {
     tokio::time::sleep(LINGER).await;
 }
 
-fn router<H>(
-    mcp: H,
-    doors: Router,
-    guarding: &Arc<Guard>,
-    token: Option<Token>,
-    healthy: Health,
-    open: Open,
-) -> Router
-where
-    H: ServerHandler + Clone + Send + Sync + 'static,
-{
-    let doors = endpoint("/mcp", mcp, guarding.max_body, open)
-        .merge(doors)
+/// The last layer is the first that a request passes.
+fn router(doors: Router, guarding: &Arc<Guard>, tokens: Tokens, peers: Peers, healthy: Health) -> Router {
+    let doors = doors
         .fallback(not_found)
-        .layer(middleware::from_fn_with_state(token, authenticate));
+        .layer(middleware::from_fn_with_state(tokens, authenticate))
+        .layer(middleware::from_fn_with_state(peers, apart));
     Router::new()
         .route("/healthz", get(health).with_state(healthy))
         .method_not_allowed_fallback(method_not_allowed)
         .merge(doors)
         .layer(DefaultBodyLimit::max(guarding.max_body))
         .layer(middleware::from_fn_with_state(Arc::clone(guarding), guard))
-}
-
-/// Answers are small and awaited: Nagle's algorithm would hold each back for 40 ms. Keep-alive probes find callers
-/// that vanished without closing. Neither is worth refusing a connection for.
-fn prepare(connection: &mut TcpStream) {
-    let _ = connection.set_nodelay(true);
-    let _ = sockopt::set_socket_keepalive(&*connection, true);
-    let _ = sockopt::set_tcp_keepidle(&*connection, PROBE_AFTER);
+        .layer(middleware::from_fn(pace))
 }

@@ -2,7 +2,8 @@
 //!
 //! Revisions before 2026-07-28 keep a session between requests. The protocol library would end one that was silent
 //! for some time, a running command included, so that timer is off; instead their number is bounded, and a new
-//! session takes the place of the one that has been idle for longest.
+//! session takes the place of another one of its caller: first of those in which nothing was ever asked, then of the one that
+//! has been idle for longest.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,10 +17,46 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use runward_model::Principal;
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::InSession;
+
 use super::register::{MOST_SESSIONS, NotYours, Register};
+
+tokio::task_local! {
+    /// Whose request is being answered: the protocol library does not say for whom it makes a session.
+    static CALLER: Principal;
+}
+
+/// Answers on behalf of somebody.
+pub(super) async fn on_behalf_of<T>(caller: Principal, answering: impl Future<Output = T>) -> T {
+    CALLER.scope(caller, answering).await
+}
+
+fn caller() -> Option<Principal> {
+    CALLER.try_with(Clone::clone).ok()
+}
+
+/// Who is told of clients whose session has ended: nobody can come back to what they started.
+#[derive(Clone, Default)]
+pub(super) struct Leaving(Option<Arc<Told>>);
+
+/// Is told of one client.
+type Told = dyn Fn(&Principal) + Send + Sync;
+
+impl Leaving {
+    pub(super) fn new(told: impl Fn(&Principal) + Send + Sync + 'static) -> Self {
+        Leaving(Some(Arc::new(told)))
+    }
+}
+
+impl std::fmt::Debug for Leaving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Leaving")
+    }
+}
 
 /// Every legacy session, each with its owner.
 pub(super) struct Sessions {
+    leaving: Leaving,
     carried: LocalSessionManager,
     register: Mutex<Register>,
 }
@@ -34,13 +71,13 @@ pub(super) enum Error {
 }
 
 impl Sessions {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(leaving: Leaving) -> Self {
         let mut carried = LocalSessionManager::default();
         carried.session_config.keep_alive = None;
         // Kept results serve clients that lost their connection. Here that stops the command, and a kept result
         // would hold its output in memory.
         carried.session_config.completed_cache_ttl = Duration::ZERO;
-        Sessions { carried, register: Mutex::default() }
+        Sessions { leaving, carried, register: Mutex::default() }
     }
 
     /// Says whose a new session is.
@@ -85,7 +122,7 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Error> {
-        let evicted = self.register().make_room().map_err(|_| Error::Full)?;
+        let evicted = self.register().make_room(caller().as_ref()).map_err(|_| Error::Full)?;
         if let Some(id) = evicted {
             self.close_session(&id).await?;
         }
@@ -107,7 +144,11 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
-        self.register().close(id);
+        let owner = self.register().close(id);
+        if let (Some(owner), Leaving(Some(told))) = (owner, &self.leaving) {
+            let InSession(client) = InSession::new(owner, id);
+            told(&client);
+        }
         Ok(self.carried.close_session(id).await?)
     }
 

@@ -8,21 +8,20 @@ use runward_model::{Caller, Principal};
 use super::{Disconnected, from_http};
 use crate::approvals::{Identity, Rounds};
 use crate::call::{Asker, Resumed, Way};
-
-/// The header that names a session of the protocol before 2026-07-28.
-const SESSION: &str = "mcp-session-id";
+use crate::{Role, Roles};
 
 /// How the user of this call's client can be asked.
 pub(super) fn asker(
     context: &RequestContext<RoleServer>,
     caller: &Caller,
+    roles: &Roles,
     rounds: Rounds,
     identity: Identity,
     resumed: Option<Resumed>,
 ) -> Asker {
     let is_modern =
         context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    let way = match (shows_forms(context), is_modern) {
+    let way = match (shows_forms(context) && roles.has(Role::Answer), is_modern) {
         (false, _) => Way::Nobody,
         (true, true) => Way::Result(resumed),
         (true, false) => Way::Request(context.peer.clone(), context.id.clone()),
@@ -35,7 +34,7 @@ pub(super) fn asker(
     Asker {
         way,
         by: format!("the user of {client}"),
-        conversation: conversation(context, &client).into(),
+        conversation: client.into(),
         is_open_to_all: from_http::<Principal>(context)
             .is_some_and(|principal| principal == Principal::local()),
         given_up: std::iter::once(context.ct.clone()).chain(disconnected).collect(),
@@ -48,12 +47,4 @@ pub(super) fn asker(
 fn shows_forms(context: &RequestContext<RoleServer>) -> bool {
     let elicitation = context.client_capabilities().and_then(|client| client.elicitation);
     elicitation.is_some_and(|forms| forms.form.is_some() || forms.url.is_none())
-}
-
-/// What calls have in common that share what was approved for the session: the process on stdio, the session of the
-/// protocol where it has one, else the client's own word for itself.
-fn conversation(context: &RequestContext<RoleServer>, client: &str) -> String {
-    let Some(parts) = context.extensions.get::<http::request::Parts>() else { return "stdio".into() };
-    let session = parts.headers.get(SESSION).and_then(|session| session.to_str().ok());
-    session.map_or(format!("client {client}"), |session| format!("session {session}"))
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use thiserror::Error;
 
-use crate::params::{self, Param};
+use crate::RAW;
+use crate::arguments::Shape;
 use crate::tools::{Alternative, Limits, TOOLS, Tool};
 
 /// The tools on offer, with what is advertised of them, built once.
@@ -17,7 +18,7 @@ pub(super) struct Offer(Vec<Offered>);
 #[derive(Debug)]
 pub(super) struct Offered {
     pub(super) tool: &'static Tool,
-    pub(super) params: Vec<Param>,
+    pub(super) shape: Shape,
     pub(super) advertised: rmcp::model::Tool,
 }
 
@@ -35,7 +36,8 @@ impl Offer {
     /// The named tools in the order of the table; all of them when none is named.
     pub(super) fn new(names: &[String], limits: &Limits) -> Result<Self, UnknownTool> {
         let known = || TOOLS.iter().map(|tool| tool.name);
-        if let Some(name) = names.iter().find(|name| known().all(|known| known != *name)) {
+        let is_unknown = |name: &&String| *name != RAW && known().all(|known| known != *name);
+        if let Some(name) = names.iter().find(is_unknown) {
             return Err(UnknownTool { name: name.clone(), known: known().collect() });
         }
         let is_chosen = |name: &str| names.is_empty() || names.iter().any(|chosen| chosen == name);
@@ -59,13 +61,13 @@ impl Offer {
 
 impl Offered {
     fn new(tool: &'static Tool, limits: &Limits, description: Cow<'static, str>) -> Self {
-        let params = (tool.params)(limits);
-        let schema = Arc::new(params::input_schema(&params));
+        let shape = tool.act.shape().within(limits);
+        let schema = Arc::new(shape.input_schema());
         let mut advertised = rmcp::model::Tool::new(tool.name, description, schema)
             .with_title(tool.title)
             .with_annotations((tool.annotations)());
         advertised.output_schema = tool.output.map(|schema| Arc::new(schema()));
-        Offered { tool, params, advertised }
+        Offered { tool, shape, advertised }
     }
 }
 

@@ -6,11 +6,13 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use runward_model::{Decision, Principal};
+use runward_model::stream::Checked;
+use runward_model::{Decision, Principal, Refusal};
 use serde_json::json;
 
-use super::body::{self, Asked};
+use super::body::Asked;
 use super::{Raw, caller, refusal};
+use crate::json;
 
 /// The verdict, the file that would be executed, and its hash.
 pub(super) async fn check(
@@ -19,23 +21,25 @@ pub(super) async fn check(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = body::decode(&body, caller(principal, &headers), &raw.0.settings);
-    let Asked { request, .. } = match asked {
+    let size = body.len();
+    let Asked { request, .. } = match raw.decode(body, caller(principal, &headers)).await {
         Ok(asked) => asked,
-        Err(sentence) => return refusal::malformed(&sentence),
+        Err(answer) => return *answer,
     };
-    match raw.0.engine.inspect(&request) {
+    let engine = raw.0.engine.clone();
+    let inspected = json::aside(size, move || engine.inspect(&request)).await;
+    match inspected.unwrap_or(Err(Refusal::ShuttingDown)) {
         Ok(inspected) => {
-            let verdict = &inspected.verdict;
-            Json(json!({
-                "allowed": verdict.decision == Decision::Allow,
-                "decision": verdict.decision,
-                "reason": verdict.reason,
-                "path": inspected.program.as_ref().map(|program| program.to_string_lossy()),
-                "hash": inspected.hash,
-                "policy": verdict,
-            }))
-            .into_response()
+            let verdict = inspected.verdict;
+            let checked = Checked {
+                allowed: verdict.decision == Decision::Allow,
+                decision: verdict.decision,
+                reason: verdict.reason.clone(),
+                path: inspected.program.map(|program| program.to_string_lossy().into_owned()),
+                hash: inspected.hash,
+                policy: verdict,
+            };
+            Json(json!(checked)).into_response()
         }
         Err(refused) => refusal::answer(&refused),
     }

@@ -13,9 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Raw, body, refusal};
 use crate::http::refuse;
-
-/// What is handed to a command's input at once, so that a long body does not wait for all of it to have room.
-const BLOCK: usize = 128 * 1024;
+use crate::json;
 
 /// Where some input belongs.
 #[derive(Debug, Deserialize)]
@@ -35,31 +33,20 @@ pub(super) async fn stdin(
     Query(Position { at, end }): Query<Position>,
     body: Bytes,
 ) -> Response {
-    let id = OutputId(id);
-    let session = match raw.session(&principal, &id) {
+    let session = match raw.session(&principal, &OutputId(id)) {
         Ok(session) => session,
         Err(answer) => return *answer,
     };
-    let Some(attended) = raw.0.attendance.find(&id) else { return not_taken(&NotTaken::Closed) };
-    let mut written = attended.written.lock().await;
-    // A sender that did not hear the answer sends the same again.
-    let known =
-        at.map_or(Some(0), |at| written.checked_sub(at)).and_then(|known| usize::try_from(known).ok());
-    let Some(known) = known else {
-        let what =
-            format!("at is {} and only {written} bytes came before; send those first", at.unwrap_or(0));
-        return refuse(StatusCode::CONFLICT, "input_missing", &what);
-    };
-    for block in body.get(known..).unwrap_or_default().chunks(BLOCK) {
-        if let Err(refused) = session.write_in_time(block.to_vec()).await {
-            return not_taken(&refused);
-        }
-        *written += block.len() as u64;
+    // Sessions of other doors are not written to here.
+    if session.events().is_none() {
+        return not_taken(&NotTaken::Closed);
     }
-    if end && let Err(refused) = session.close_input() {
-        return not_taken(&refused);
+    let written = session.write_at(at, &body).await;
+    match written.and_then(|written| if end { session.close_input().map(|()| written) } else { Ok(written) })
+    {
+        Ok(written) => Json(json!({ "written": written })).into_response(),
+        Err(refused) => not_taken(&refused),
     }
-    Json(json!({ "written": *written })).into_response()
 }
 
 /// `{"signal":"INT"}`, to whoever is in the foreground.
@@ -98,7 +85,7 @@ pub(super) async fn acknowledge(
 ) -> Response {
     raw.drive(&principal, id, &body, |session, fields| {
         let seq = fields.get("seq").and_then(Value::as_u64).ok_or("seq must be the number of an event")?;
-        if let Some(tap) = session.log().tapped() {
+        if let Some(tap) = session.events() {
             tap.acknowledge(seq);
         }
         Ok(())
@@ -135,6 +122,9 @@ impl Raw {
             Ok(session) => session,
             Err(answer) => return *answer,
         };
+        if let Some(fault) = json::fault(body) {
+            return refusal::malformed(&format!("in the body {fault}"));
+        }
         let Ok(fields) = serde_json::from_slice(body) else {
             return refusal::malformed("the body is not JSON");
         };
@@ -146,12 +136,13 @@ impl Raw {
 }
 
 fn not_taken(refused: &NotTaken) -> Response {
-    refuse(StatusCode::CONFLICT, "input_closed", &refused.to_string())
+    let code = if let NotTaken::Missing { .. } = refused { "input_missing" } else { "input_closed" };
+    refuse(StatusCode::CONFLICT, code, &refused.to_string())
 }
 
 /// `INT`, `SIGINT` or 2.
 fn named(value: &Value) -> Option<Signal> {
-    let mut all = (1..=64).map(Signal);
+    let mut all = Signal::all();
     match value {
         Value::Number(number) => all.find(|signal| number.as_i64() == Some(signal.0.into())),
         Value::String(name) => {

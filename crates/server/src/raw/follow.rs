@@ -4,13 +4,10 @@ use axum::Extension;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use runward_engine::Keeping;
 use runward_model::{OutputId, Principal};
 use serde::Deserialize;
 
-use super::Raw;
-use super::body::Leash;
-use super::stream::{Presence, Reading};
+use super::{Raw, stream};
 use crate::http::refuse;
 
 /// Where to begin.
@@ -27,28 +24,13 @@ pub(super) async fn follow(
     Path(id): Path<String>,
     Query(From { from }): Query<From>,
 ) -> Response {
-    let id = OutputId(id);
-    let session = match raw.session(&principal, &id) {
+    let mut session = match raw.session(&principal, &OutputId(id)) {
         Ok(session) => session,
         Err(answer) => return *answer,
     };
-    let tap = session.log().tapped();
-    let Some((tap, keeping)) = tap.and_then(|tap| tap.keeping().map(|keeping| (tap, keeping))) else {
-        return refuse(
-            StatusCode::GONE,
-            "gone",
-            "its events are no longer kept; see read_output for what is left",
-        );
-    };
-    let attended = raw.0.attendance.find(&id).unwrap_or_default();
-    let leash = match (keeping, attended.patience) {
-        (Keeping::UntilAcknowledged, Some(patience)) => Leash::Resumable(patience),
-        (Keeping::OnDisk, _) => Leash::Detached,
-        _ => {
-            let what = "another client reads this session; start it with detach to let others follow";
-            return refuse(StatusCode::CONFLICT, "taken", what);
-        }
-    };
-    let presence = Presence::begin(&raw, &session, &tap, attended, leash);
-    Reading::new(&raw, session, &tap, from, presence).into_response()
+    if session.events().is_some() && !session.resume() {
+        let what = "another client reads this session; start it with detach to let others follow";
+        return refuse(StatusCode::CONFLICT, "taken", what);
+    }
+    stream::answer(&raw, session, from)
 }

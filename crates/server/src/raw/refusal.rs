@@ -28,16 +28,19 @@ fn meaning(refusal: &Refusal) -> (StatusCode, &'static str) {
         Refusal::Exhausted { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many"),
         Refusal::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "shutting_down"),
         Refusal::Aborted { .. } => (StatusCode::SERVICE_UNAVAILABLE, "aborted"),
+        Refusal::AbortUnknown { .. } => (StatusCode::SERVICE_UNAVAILABLE, "abort_unknown"),
         Refusal::InvalidRoot { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "misconfigured"),
         Refusal::Unconfinable(_) => (StatusCode::INTERNAL_SERVER_ERROR, "no_sandbox"),
         Refusal::Unrecorded(_) => (StatusCode::INTERNAL_SERVER_ERROR, "unrecorded"),
         Refusal::StartFailed { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "start_failed"),
         Refusal::Empty
         | Refusal::Nul { .. }
+        | Refusal::TooLarge(_)
         | Refusal::BarePatch
         | Refusal::Skipped { .. }
         | Refusal::Earlier { .. }
         | Refusal::KeyTaken(_)
+        | Refusal::KeyGuessable { .. }
         | Refusal::TwoInputs => (StatusCode::BAD_REQUEST, "bad_request"),
     }
 }

@@ -5,12 +5,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use runward_engine::{Keeping, Session};
-use runward_model::Principal;
+use runward_engine::{Conversation, Watch};
+use runward_model::{Caller, Principal, Refusal};
 
-use super::body::{self, Asked, Leash};
-use super::stream::{Presence, Reading, name};
-use super::{Raw, caller, frame, refusal};
+use super::body::{self, Asked};
+use super::{Raw, caller, frame, refusal, stream};
+use crate::json;
 
 /// Answers with a stream once the program runs, and with a status before.
 pub(super) async fn start(
@@ -19,41 +19,26 @@ pub(super) async fn start(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = body::decode(&body, caller(principal, &headers), &raw.0.settings);
-    let Asked { request, leash } = match asked {
+    let Asked { request, on_disconnect } = match raw.decode(body, caller(principal, &headers)).await {
         Ok(asked) => asked,
-        Err(sentence) => return refusal::malformed(&sentence),
+        Err(answer) => return *answer,
     };
-    match raw.0.engine.start(request).await {
-        Ok(session) => raw.stream(session, leash),
+    let watch = Watch::Events { shape: frame::output, on_disconnect };
+    match raw.0.engine.start(request, &Conversation::default(), watch).await {
+        // Dropping the answer is the client going away: the session goes with it.
+        Ok(session) => stream::answer(&raw, session, 0),
         Err(refused) => refusal::answer(&refused),
     }
 }
 
 impl Raw {
-    fn stream(&self, mut session: Session, leash: Leash) -> Response {
-        let (keeping, patience) = match leash {
-            Leash::Held => (Keeping::UntilTaken, None),
-            Leash::Resumable(patience) => (Keeping::UntilAcknowledged, Some(patience)),
-            Leash::Detached => (Keeping::OnDisk, None),
-        };
-        let (id, tap) = (name(&session), session.log().tap(keeping, frame::output));
-        let attended = self.0.attendance.begin(&id, patience);
-        let presence = Presence::begin(self, &session, &tap, attended, leash);
-        // Whoever reads holds the leash: dropping the answer is the client going away.
-        session.loosen();
-        if leash == Leash::Detached {
-            self.attend_to_the_end(session.watch());
+    /// What a body asks for, or the answer that says what is wrong with it.
+    pub(super) async fn decode(&self, body: Bytes, caller: Caller) -> Result<Asked, Box<Response>> {
+        let settings = self.0.settings.clone();
+        let decoded = json::aside(body.len(), move || body::decode(&body, caller, &settings)).await;
+        match decoded {
+            Some(asked) => asked.map_err(|sentence| Box::new(refusal::malformed(&sentence))),
+            None => Err(Box::new(refusal::answer(&Refusal::ShuttingDown))),
         }
-        Reading::new(self, session, &tap, 0, presence).into_response()
-    }
-
-    /// A detached session is driven for as long as it runs.
-    fn attend_to_the_end(&self, mut session: Session) {
-        let attendance = self.0.attendance.clone();
-        tokio::spawn(async move {
-            session.over().await;
-            attendance.end(&name(&session));
-        });
     }
 }

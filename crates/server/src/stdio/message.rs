@@ -8,6 +8,8 @@ use rmcp::model::ClientJsonRpcMessage;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
 
+use crate::json;
+
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 
@@ -28,6 +30,9 @@ pub(super) fn read(line: &[u8]) -> Read {
     if line.is_empty() {
         return Read::Nothing;
     }
+    if let Some(fault) = json::fault(line) {
+        return refuse_faulty(line, &fault);
+    }
     match serde_json::from_slice(line) {
         Ok(message) => Read::Message(Box::new(message)),
         Err(reason) => explain(line, &reason.to_string()),
@@ -43,6 +48,15 @@ pub(super) fn too_long(start: &[u8], end: &[u8], limit: usize) -> Value {
 /// The answer to a request whose id another request still has.
 pub(super) fn id_in_use(id: &Value) -> Value {
     refusal(id, INVALID_REQUEST, &format!("a request with the id {id} is still being worked on"))
+}
+
+/// A notification wants no answer, whatever is wrong with it.
+fn refuse_faulty(line: &[u8], fault: &str) -> Read {
+    let Some(id) = id_in_start(line) else {
+        tracing::warn!(fault, "ignored a message without an id");
+        return Read::Nothing;
+    };
+    Read::Answer(refusal(&id, INVALID_REQUEST, &format!("in the message {fault}")))
 }
 
 fn explain(line: &[u8], reason: &str) -> Read {

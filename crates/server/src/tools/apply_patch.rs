@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use rmcp::model::{JsonObject, ToolAnnotations};
-use runward_model::{Argv, Caller, Captured, Request, Stdio, Wish, Work, Workflow};
+use runward_model::{Argv, Caller, Captured, Request, Work};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::{Act, Limits, Refused, Reply, Run, Seen, Telling, Tool, receipt};
-use crate::params::{Given, Kind, Need, Param};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 pub(super) const TOOL: Tool = Tool {
     name: "apply_patch",
@@ -19,9 +21,8 @@ pub(super) const TOOL: Tool = Tool {
         An error shows what was looked for and what stands there instead.",
     alternative: None,
     annotations,
-    params,
     output: Some(output),
-    act: Act::Run(Run { telling: Telling::Heartbeat, decode, encode, refuse }),
+    act: Act::Run(Run { telling: Telling::Heartbeat, decoder: Decoder::of::<ApplyPatch>(), encode, refuse }),
 };
 
 /// It writes and removes files, and nothing beyond them; a second time, its lines are not found any more.
@@ -29,34 +30,22 @@ fn annotations() -> ToolAnnotations {
     ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(false)
 }
 
-fn params(_: &Limits) -> Vec<Param> {
-    let patch = Param {
-        name: "patch",
-        kind: Kind::Word,
-        need: Need::Required,
-        description: "The patch, from `*** Begin Patch` to `*** End Patch`.",
-    };
-    let workdir = Param {
-        name: "workdir",
-        kind: Kind::Text,
-        need: Need::Optional,
-        description: "Directory that paths are relative to; left out or empty: the server's own.",
-    };
-    vec![patch, workdir]
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ApplyPatch {
+    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    #[schemars(length(min = 1))]
+    patch: String,
+    /// Directory that paths are relative to; left out or empty: the server's own.
+    workdir: Option<PathBuf>,
 }
 
-fn decode(mut given: Given, caller: Caller) -> Request {
-    let work = Work::Argv(Argv { file: "apply_patch".to_owned(), args: vec![given.word("patch")] });
-    Request {
-        caller,
-        work,
-        cwd: given.text("workdir").filter(|directory| !directory.is_empty()).map(PathBuf::from),
-        env: Vec::new(),
-        presets: &[],
-        stdio: Stdio::Pipes,
-        timeout: None,
-        workflow: Workflow::default(),
-        wish: Wish::default(),
+impl Arguments for ApplyPatch {
+    type Meaning = Request;
+
+    fn decode(self, caller: &Caller, _: &Limits) -> Result<Request, BadArgument> {
+        let work = Work::Argv(Argv { file: "apply_patch".to_owned(), args: vec![self.patch] });
+        Ok(Request::new(caller.clone(), work).in_directory(self.workdir))
     }
 }
 

@@ -1,9 +1,11 @@
 //! `execute_command`: a command line as a person would type it.
 
 use runward_model::{Caller, Request, Work};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{Act, Alternative, Limits, Run, Telling, Tool, running};
-use crate::params::{Given, Kind, Need, Param};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 pub(super) const TOOL: Tool = Tool {
     name: "execute_command",
@@ -18,26 +20,29 @@ pub(super) const TOOL: Tool = Tool {
         when: "For one program with awkward arguments use execute_process.",
     }),
     annotations: running::annotations,
-    params,
     output: None,
     act: Act::Run(Run {
         telling: Telling::Heartbeat,
-        decode,
+        decoder: Decoder::of::<ExecuteCommand>(),
         encode: running::encode,
         refuse: running::refuse,
     }),
 };
 
-fn params(limits: &Limits) -> Vec<Param> {
-    let command = Param {
-        name: "command",
-        kind: Kind::Word,
-        need: Need::Required,
-        description: "The command line to run, for example `git log --oneline | head -5`.",
-    };
-    std::iter::once(command).chain(running::surroundings(limits)).collect()
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ExecuteCommand {
+    /// The command line to run, for example `git log --oneline | head -5`.
+    #[schemars(length(min = 1))]
+    command: String,
+    #[serde(flatten)]
+    surroundings: running::Surroundings,
 }
 
-fn decode(mut given: Given, caller: Caller) -> Request {
-    running::request(Work::Line(given.word("command")), given, caller)
+impl Arguments for ExecuteCommand {
+    type Meaning = Request;
+
+    fn decode(self, caller: &Caller, _: &Limits) -> Result<Request, BadArgument> {
+        Ok(self.surroundings.request(Work::Line(self.command), caller))
+    }
 }

@@ -1,9 +1,11 @@
 //! `execute_process`: a program and its arguments, with no shell between.
 
 use runward_model::{Argv, Caller, Request, Work};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{Act, Alternative, Limits, Run, Telling, Tool, running};
-use crate::params::{Given, Kind, Need, Param};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 pub(super) const TOOL: Tool = Tool {
     name: "execute_process",
@@ -18,33 +20,35 @@ pub(super) const TOOL: Tool = Tool {
         when: "For pipes, redirections, globs or several commands use execute_command.",
     }),
     annotations: running::annotations,
-    params,
     output: None,
     act: Act::Run(Run {
         telling: Telling::Heartbeat,
-        decode,
+        decoder: Decoder::of::<ExecuteProcess>(),
         encode: running::encode,
         refuse: running::refuse,
     }),
 };
 
-fn params(limits: &Limits) -> Vec<Param> {
-    let file = Param {
-        name: "file",
-        kind: Kind::Word,
-        need: Need::Required,
-        description: "The program: a name to look up on PATH, such as `git`, or a path.",
-    };
-    let args = Param {
-        name: "args",
-        kind: Kind::TextList,
-        need: Need::Optional,
-        description: "Its arguments, one string each, without the program itself: [\"log\", \"--oneline\"].",
-    };
-    [file, args].into_iter().chain(running::surroundings(limits)).collect()
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ExecuteProcess {
+    /// The program: a name to look up on PATH, such as `git`, or a path.
+    #[schemars(length(min = 1))]
+    file: String,
+    #[serde(default)]
+    #[schemars(
+        description = "Its arguments, one string each, without the program itself: [\"log\", \"--oneline\"]."
+    )]
+    args: Vec<String>,
+    #[serde(flatten)]
+    surroundings: running::Surroundings,
 }
 
-fn decode(mut given: Given, caller: Caller) -> Request {
-    let argv = Argv { file: given.word("file"), args: given.texts("args") };
-    running::request(Work::Argv(argv), given, caller)
+impl Arguments for ExecuteProcess {
+    type Meaning = Request;
+
+    fn decode(self, caller: &Caller, _: &Limits) -> Result<Request, BadArgument> {
+        let ExecuteProcess { file, args, surroundings } = self;
+        Ok(surroundings.request(Work::Argv(Argv { file, args }), caller))
+    }
 }

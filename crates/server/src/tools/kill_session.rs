@@ -1,9 +1,12 @@
 //! `kill_session`: ends a command that went on without its caller.
 
 use rmcp::model::ToolAnnotations;
+use runward_model::{Caller, SessionId};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::{Act, Limits, Tool};
-use crate::params::{Kind, Need, Param};
+use super::{Act, Limits, Tool, session};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 pub(super) const TOOL: Tool = Tool {
     name: "kill_session",
@@ -11,20 +14,25 @@ pub(super) const TOOL: Tool = Tool {
     description: "End a command that still runs, with everything it started.",
     alternative: None,
     annotations,
-    params,
     output: None,
-    act: Act::Stop,
+    act: Act::Stop(Decoder::of::<KillSession>()),
 };
 
 fn annotations() -> ToolAnnotations {
     ToolAnnotations::new().read_only(false).destructive(true).open_world(true)
 }
 
-fn params(_: &Limits) -> Vec<Param> {
-    vec![Param {
-        name: "session_id",
-        kind: Kind::Integer { min: 0, max: u64::MAX >> 12, default: 0 },
-        need: Need::Required,
-        description: "From the reply.",
-    }]
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct KillSession {
+    #[serde(flatten)]
+    which: session::SessionArgument,
+}
+
+impl Arguments for KillSession {
+    type Meaning = SessionId;
+
+    fn decode(self, _: &Caller, _: &Limits) -> Result<SessionId, BadArgument> {
+        Ok(self.which.id())
+    }
 }

@@ -21,15 +21,17 @@ use std::time::Duration;
 
 use rmcp::model::{JsonObject, ToolAnnotations};
 use runward_engine::{Output, Page, Selection};
-use runward_model::{Caller, OutputId, Refusal, Request, Stream, View};
+use runward_model::{OutputId, Refusal, Request, SessionId, Stream, View};
 
 pub(crate) use goes_on::goes_on;
+pub(crate) use read_output::page;
 pub(crate) use receipt::sandbox_note;
 pub(crate) use reply::Reply;
 pub(crate) use running::refuse;
 pub(crate) use session::{Attention, Look, Opening, Portion, Touch, chunk, list, looked};
 
-use crate::params::{Given, Param};
+use crate::Role;
+use crate::arguments::{Decoder, Shape};
 use crate::settings::Settings;
 
 /// Every tool that can be offered, in the order in which they are listed.
@@ -60,31 +62,52 @@ pub(crate) struct Tool {
     pub(crate) alternative: Option<Alternative>,
     /// What it may do to the world.
     pub(crate) annotations: fn() -> ToolAnnotations,
-    /// What it takes.
-    pub(crate) params: fn(&Limits) -> Vec<Param>,
     /// What its structured content looks like, where it has some.
     pub(crate) output: Option<fn() -> JsonObject>,
     /// What it does.
     pub(crate) act: Act,
 }
 
-/// What a tool does with the engine.
+/// What a tool does with the engine, and how its arguments say that.
 #[derive(Debug)]
 pub(crate) enum Act {
     /// It runs a command.
     Run(Run),
     /// It reads what a command printed.
-    Read(Read),
+    Read(Decoder<Query>),
     /// It runs a command that may go on after the reply.
-    Keep(fn(Given, Caller, &Limits) -> Result<Opening, String>),
+    Keep(Decoder<Opening>),
     /// It has to do with a command that goes on.
-    Attend(fn(Given, &Limits) -> Result<Attention, String>),
+    Attend(Decoder<Attention>),
     /// It reads again what such a command printed, or what its terminal shows.
-    Look(fn(&Given, &Limits) -> Look),
+    Look(Decoder<Look>),
     /// It lists the commands that go on.
-    List,
+    List(Decoder<()>),
     /// It ends a command that goes on.
-    Stop,
+    Stop(Decoder<SessionId>),
+}
+
+impl Act {
+    /// What its caller has to be allowed to.
+    pub(crate) fn role(&self) -> Role {
+        match self {
+            Act::Run(_) | Act::Keep(_) | Act::Attend(_) | Act::Stop(_) => Role::Run,
+            Act::Read(_) | Act::Look(_) | Act::List(_) => Role::Read,
+        }
+    }
+
+    /// What arguments it takes.
+    pub(crate) fn shape(&self) -> Shape {
+        match self {
+            Act::Run(run) => (run.decoder.shape)(),
+            Act::Read(decoder) => (decoder.shape)(),
+            Act::Keep(decoder) => (decoder.shape)(),
+            Act::Attend(decoder) => (decoder.shape)(),
+            Act::Look(decoder) => (decoder.shape)(),
+            Act::List(decoder) => (decoder.shape)(),
+            Act::Stop(decoder) => (decoder.shape)(),
+        }
+    }
 }
 
 /// From foreign words to a request, and from what came of that to a reply.
@@ -92,21 +115,12 @@ pub(crate) enum Act {
 pub(crate) struct Run {
     /// What a caller that asked for progress hears while it runs.
     pub(crate) telling: Telling,
-    /// Checked arguments to a request.
-    pub(crate) decode: fn(Given, Caller) -> Request,
+    /// Its arguments.
+    pub(crate) decoder: Decoder<Request>,
     /// The end of a session to a reply.
     pub(crate) encode: fn(&Seen<'_>) -> Reply,
     /// The reason why nothing ran to a reply.
     pub(crate) refuse: fn(&Refused<'_>) -> Reply,
-}
-
-/// From foreign words to a query, and from what was found to a reply.
-#[derive(Debug)]
-pub(crate) struct Read {
-    /// Checked arguments to a query, or what is wrong with them.
-    pub(crate) decode: fn(Given) -> Result<Query, String>,
-    /// Some lines to a reply.
-    pub(crate) encode: fn(&Found<'_>) -> Reply,
 }
 
 /// Which lines of which output.
@@ -212,6 +226,27 @@ impl Limits {
             longest_poll: settings.longest_poll,
             reply_tokens: settings.reply_tokens,
             offers_read_output: is_offered("read_output"),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Act {
+    /// Reads arguments, whatever they mean.
+    pub(crate) fn read(
+        &self,
+        given: crate::arguments::CheckedArguments,
+        caller: &runward_model::Caller,
+        limits: &Limits,
+    ) -> Result<(), crate::arguments::BadArgument> {
+        match self {
+            Act::Run(run) => (run.decoder.decode)(given, caller, limits).map(drop),
+            Act::Read(decoder) => (decoder.decode)(given, caller, limits).map(drop),
+            Act::Keep(decoder) => (decoder.decode)(given, caller, limits).map(drop),
+            Act::Attend(decoder) => (decoder.decode)(given, caller, limits).map(drop),
+            Act::Look(decoder) => (decoder.decode)(given, caller, limits).map(drop),
+            Act::List(decoder) => (decoder.decode)(given, caller, limits),
+            Act::Stop(decoder) => (decoder.decode)(given, caller, limits).map(drop),
         }
     }
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use regex::bytes::{Regex, RegexBuilder};
 use rmcp::model::ToolAnnotations;
 use runward_engine::{Line, Output, Page, Selection};
-use runward_model::{OutputId, Stream};
+use runward_model::{Caller, OutputId, Stream};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::{Act, Found, Limits, Query, Read, Reply, Tool};
-use crate::params::{Given, Kind, Need, Param};
+use super::{Act, Found, Limits, Query, Reply, Tool};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 /// The most lines that one page shows.
 const MOST: u64 = 2000;
@@ -29,67 +31,89 @@ pub(super) const TOOL: Tool = Tool {
     description: "Page through or search the whole output of a command, running or ended, with line numbers.",
     alternative: None,
     annotations,
-    params,
     output: None,
-    act: Act::Read(Read { decode, encode }),
+    act: Act::Read(Decoder::of::<ReadOutput>()),
 };
 
 fn annotations() -> ToolAnnotations {
     ToolAnnotations::new().read_only(true).open_world(false)
 }
 
-fn params(_: &Limits) -> Vec<Param> {
-    let param = |name, kind, description| Param { name, kind, need: Need::Optional, description };
-    vec![
-        Param { need: Need::Required, ..param("output_id", Kind::Word, "From the reply of the run.") },
-        param("stream", Kind::Choice(&["stdout", "stderr"]), "Which output."),
-        param(
-            "offset",
-            Kind::Integer { min: 1, max: u64::MAX >> 12, default: 1 },
-            "First line, match (grep) or byte (base64).",
-        ),
-        param(
-            "limit",
-            Kind::Integer { min: 1, max: MOST_BYTES, default: 200 },
-            "Lines to show at most; bytes with base64.",
-        ),
-        param("grep", Kind::Word, "Show only lines that match this regular expression."),
-        param("tail", Kind::Integer { min: 0, max: MOST, default: 0 }, "This many last lines instead."),
-        param("base64", Kind::Switch, "Exact bytes instead of lines."),
-        param(
-            "wait_ms",
-            Kind::Integer { min: 0, max: WAIT_MS, default: 0 },
-            "Wait so long for its end first.",
-        ),
-    ]
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ReadOutput {
+    /// From the reply of the run.
+    #[schemars(length(min = 1))]
+    output_id: String,
+    /// Which output.
+    #[serde(default = "stdout")]
+    stream: Stream,
+    /// First line, match (grep) or byte (base64).
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = u64::MAX >> 12))]
+    offset: u64,
+    /// Lines to show at most; bytes with base64.
+    #[serde(default = "some_lines")]
+    #[schemars(range(min = 1, max = MOST_BYTES))]
+    limit: u64,
+    /// Show only lines that match this regular expression.
+    #[schemars(length(min = 1))]
+    grep: Option<String>,
+    /// This many last lines instead.
+    #[serde(default)]
+    #[schemars(range(max = MOST))]
+    tail: u64,
+    /// Exact bytes instead of lines.
+    #[serde(default)]
+    base64: bool,
+    /// Wait so long for its end first.
+    #[serde(default)]
+    #[schemars(range(max = WAIT_MS))]
+    wait_ms: u64,
 }
 
-fn decode(mut given: Given) -> Result<Query, String> {
-    let (first, limit) = (given.integer("offset"), given.integer("limit"));
-    let lines = limit.min(MOST);
-    let exact = given.switch("base64");
-    let selection = match (given.text("grep"), given.integer("tail")) {
-        (Some(_), 1..) => return Err("grep and tail exclude each other; give one of them".into()),
-        (None, 0) if exact => Selection::Bytes { first, limit },
-        _ if exact => return Err("base64 shows bytes and excludes grep and tail".into()),
-        (Some(grep), 0) => Selection::Matching { pattern: pattern(&grep)?, first, limit: lines },
-        (None, 0) => Selection::From { first, limit: lines },
-        (None, tail) => Selection::Last(tail),
-    };
-    Ok(Query {
-        output: OutputId(given.word("output_id")),
-        stream: if given.word("stream") == "stderr" { Stream::Stderr } else { Stream::Stdout },
-        selection,
-        wait: Duration::from_millis(given.integer("wait_ms")),
-    })
+const fn stdout() -> Stream {
+    Stream::Stdout
 }
 
-fn pattern(text: &str) -> Result<Regex, String> {
+const fn one() -> u64 {
+    1
+}
+
+const fn some_lines() -> u64 {
+    200
+}
+
+impl Arguments for ReadOutput {
+    type Meaning = Query;
+
+    fn decode(self, _: &Caller, _: &Limits) -> Result<Query, BadArgument> {
+        let (first, limit, lines) = (self.offset, self.limit, self.limit.min(MOST));
+        let wrong = |what: &str| Err(BadArgument::Contradiction(what.to_owned()));
+        let selection = match (self.grep, self.tail) {
+            (Some(_), 1..) => return wrong("grep and tail exclude each other; give one of them"),
+            (None, 0) if self.base64 => Selection::Bytes { first, limit },
+            _ if self.base64 => return wrong("base64 shows bytes and excludes grep and tail"),
+            (Some(grep), 0) => Selection::Matching { pattern: pattern(&grep)?, first, limit: lines },
+            (None, 0) => Selection::From { first, limit: lines },
+            (None, tail) => Selection::Last(tail),
+        };
+        Ok(Query {
+            output: OutputId(self.output_id),
+            stream: self.stream,
+            selection,
+            wait: Duration::from_millis(self.wait_ms),
+        })
+    }
+}
+
+fn pattern(text: &str) -> Result<Regex, BadArgument> {
     let built = RegexBuilder::new(text).size_limit(PATTERN).build();
-    built.map_err(|error| format!("grep is not a regular expression: {error}"))
+    built.map_err(|error| BadArgument::Contradiction(format!("grep is not a regular expression: {error}")))
 }
 
-fn encode(found: &Found<'_>) -> Reply {
+/// Some lines, with what to know of them.
+pub(crate) fn page(found: &Found<'_>) -> Reply {
     let Found { output, stream, page } = found;
     let mut text = format!("{} of output {}: {}\n", stream.name(), output.id(), state(output));
     let _ = writeln!(text, "{}", size(page));
@@ -145,13 +169,14 @@ fn notes(text: &mut String, output: &Output, page: &Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params;
     use crate::tools::USUAL_LIMITS;
+    use runward_model::{Door, Principal};
     use serde_json::{Value, json};
 
     fn query(arguments: Value) -> Result<Query, String> {
-        let Value::Object(arguments) = arguments else { panic!("not an object") };
-        params::check(&(TOOL.params)(&USUAL_LIMITS), arguments).and_then(decode)
+        let caller = Caller { door: Door::named("read_output"), principal: Principal::local(), client: None };
+        let read = Decoder::of::<ReadOutput>().read(&USUAL_LIMITS, &caller, arguments);
+        read.map_err(|wrong| wrong.to_string())
     }
 
     #[test]

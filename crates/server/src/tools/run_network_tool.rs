@@ -1,15 +1,18 @@
 //! `run_network_tool`: a program and its arguments, with both outputs and the exit code for programs to read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
-use runward_model::{Argv, Caller, Ending, Request, Stdio, Stream, Wish, Work, Workflow};
+use runward_model::{Argv, Caller, Ending, Outcome, Request, Stream, Work};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Act, Limits, Reply, Run, Seen, Telling, Tool, running, sandbox_note};
+use crate::arguments::{Arguments, BadArgument, Decoder, Setting};
 use crate::clean::complete;
-use crate::params::{Given, Kind, Need, Param};
 
 /// What is shown of each output.
 const MOST: usize = 1 << 20;
@@ -24,20 +27,45 @@ pub(super) const TOOL: Tool = Tool {
         structured content. Each output is cut at 1 MiB.",
     alternative: None,
     annotations: running::annotations,
-    params,
     output: Some(schema),
-    act: Act::Run(Run { telling: Telling::Heartbeat, decode, encode, refuse: running::refuse }),
+    act: Act::Run(Run {
+        telling: Telling::Heartbeat,
+        decoder: Decoder::of::<RunNetworkTool>(),
+        encode,
+        refuse: running::refuse,
+    }),
 };
 
-fn params(limits: &Limits) -> Vec<Param> {
-    let param = |name, kind, description| Param { name, kind, need: Need::Optional, description };
-    vec![
-        Param { need: Need::Required, ..param("executable", Kind::Word, "A name on PATH, or a path.") },
-        param("args", Kind::TextList, "Its arguments."),
-        param("cwd", Kind::Text, "Directory to run in."),
-        param("env", Kind::TextMap, "Additional variables."),
-        param("timeout_ms", running::timeout(limits), "Milliseconds until it is stopped."),
-    ]
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct RunNetworkTool {
+    /// A name on PATH, or a path.
+    #[schemars(length(min = 1))]
+    executable: String,
+    /// Its arguments.
+    #[serde(default)]
+    args: Vec<String>,
+    /// Directory to run in.
+    cwd: Option<PathBuf>,
+    /// Additional variables.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// Milliseconds until it is stopped.
+    #[schemars(range(min = 1), extend("setting" = Setting::Timeout))]
+    timeout_ms: u64,
+}
+
+impl Arguments for RunNetworkTool {
+    type Meaning = Request;
+
+    fn decode(self, caller: &Caller, _: &Limits) -> Result<Request, BadArgument> {
+        let work = Work::Argv(Argv { file: self.executable, args: self.args });
+        Ok(Request {
+            env: self.env.into_iter().collect(),
+            timeout: Some(Duration::from_millis(self.timeout_ms)),
+            ..Request::new(caller.clone(), work).in_directory(self.cwd)
+        })
+    }
 }
 
 /// Nothing is required: the reply to a call that outlives its caller's patience has none of it yet.
@@ -50,20 +78,6 @@ fn schema() -> JsonObject {
             "exitCode": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
         },
     })
-}
-
-fn decode(mut given: Given, caller: Caller) -> Request {
-    Request {
-        caller,
-        work: Work::Argv(Argv { file: given.word("executable"), args: given.texts("args") }),
-        cwd: given.text("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
-        env: given.map("env"),
-        presets: &[],
-        stdio: Stdio::Pipes,
-        timeout: Some(Duration::from_millis(given.integer("timeout_ms"))),
-        workflow: Workflow::default(),
-        wish: Wish::default(),
-    }
 }
 
 /// The end of a command; only one that was stopped or lost has failed.
@@ -81,7 +95,7 @@ fn encode(seen: &Seen<'_>) -> Reply {
     let text = Value::Object(fields.clone()).to_string();
     let reply = match (outcome.stopped, outcome.ending) {
         (Some(reason), _) => Reply::failed(reason.to_string()).and(text),
-        (None, Ending::Lost) => Reply::failed("nobody saw how it ended; its processes were ended").and(text),
+        (None, Ending::Lost) => Reply::failed(Outcome::LOST).and(text),
         (None, _) => Reply::ran(text),
     };
     let reply = match sandbox_note(&seen.view.receipt, outcome) {

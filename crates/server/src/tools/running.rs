@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use rmcp::model::ToolAnnotations;
 use runward_model::{Caller, Ending, Refusal, Request, Stdio, Work};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::{Limits, Refused, Reply, Seen, receipt, workflow};
-use crate::params::{Given, Kind, Need, Param};
+use super::{Refused, Reply, Seen, receipt, workflow};
+use crate::arguments::Setting;
 use crate::yaml;
 
 /// A command may do anything: it may destroy, reach out, and do something else the second time.
@@ -16,52 +18,28 @@ pub(super) fn annotations() -> ToolAnnotations {
 }
 
 /// Where the command runs, what it reads, how long it may take, and what it has to do with other runs.
-pub(super) fn surroundings(limits: &Limits) -> impl Iterator<Item = Param> {
-    let own = [
-        Param {
-            name: "cwd",
-            kind: Kind::Text,
-            need: Need::Optional,
-            description: "Directory to run in; left out or empty: the server's own.",
-        },
-        Param {
-            name: "input",
-            kind: Kind::Text,
-            need: Need::Optional,
-            description: "Text for standard input, which is empty when left out.",
-        },
-        Param {
-            name: "timeout_ms",
-            kind: timeout(limits),
-            need: Need::Optional,
-            description: "Milliseconds until it is stopped with everything it started. Raise it for builds, \
-                tests and downloads.",
-        },
-    ];
-    own.into_iter().chain(workflow::params())
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Surroundings {
+    /// Directory to run in; left out or empty: the server's own.
+    cwd: Option<PathBuf>,
+    /// Text for standard input, which is empty when left out.
+    input: Option<String>,
+    /// Milliseconds until it is stopped with everything it started. Raise it for builds, tests and downloads.
+    #[schemars(range(min = 1), extend("setting" = Setting::Timeout))]
+    timeout_ms: u64,
+    #[serde(flatten)]
+    links: workflow::WorkflowArguments,
 }
 
-/// How long a command may take, in milliseconds.
-pub(super) fn timeout(limits: &Limits) -> Kind {
-    Kind::Integer {
-        min: 1,
-        max: milliseconds(limits.max_timeout),
-        default: milliseconds(limits.default_timeout.min(limits.max_timeout)),
-    }
-}
-
-/// A request for some work in the surroundings that the caller gave.
-pub(super) fn request(work: Work, mut given: Given, caller: Caller) -> Request {
-    Request {
-        caller,
-        work,
-        cwd: given.text("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
-        env: Vec::new(),
-        presets: &[],
-        stdio: given.text("input").map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
-        timeout: Some(Duration::from_millis(given.integer("timeout_ms"))),
-        workflow: workflow::of(&mut given),
-        wish: runward_model::Wish::default(),
+impl Surroundings {
+    /// A request for some work in them.
+    pub(super) fn request(self, work: Work, caller: &Caller) -> Request {
+        Request {
+            stdio: self.input.map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
+            timeout: Some(Duration::from_millis(self.timeout_ms)),
+            workflow: self.links.into(),
+            ..Request::new(caller.clone(), work).in_directory(self.cwd)
+        }
     }
 }
 
@@ -78,8 +56,4 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
 pub(crate) fn refuse(refused: &Refused<'_>) -> Reply {
     let reply = Reply::failed(refused.refusal.to_string()).receipt(receipt::of_refusal(refused.refusal));
     if matches!(refused.refusal, Refusal::Skipped { .. }) { reply.harmless() } else { reply }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).max(1)
 }

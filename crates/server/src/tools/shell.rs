@@ -5,13 +5,16 @@ mod output;
 mod schema;
 mod why;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_model::{Caller, Request, Stdio, Work};
+use runward_model::{Caller, Request, Work};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{Act, Alternative, Limits, Run, Telling, Tool, running, workflow};
-use crate::params::{Given, Kind, Need, Param};
+use crate::arguments::{Arguments, BadArgument, Decoder, Setting};
 
 pub(super) const TOOL: Tool = Tool {
     name: "shell",
@@ -26,66 +29,43 @@ pub(super) const TOOL: Tool = Tool {
         when: "For one program whose arguments hold quotes, `$` or text from elsewhere use execute_process.",
     }),
     annotations: running::annotations,
-    params,
     output: Some(schema::output),
-    act: Act::Run(Run { telling: Telling::Output, decode, encode: encode::encode, refuse: encode::refuse }),
+    act: Act::Run(Run {
+        telling: Telling::Output,
+        decoder: Decoder::of::<Shell>(),
+        encode: encode::encode,
+        refuse: encode::refuse,
+    }),
 };
 
-/// The default that the tool's description speaks of.
-const SPEC_TIMEOUT: Duration = Duration::from_mins(5);
-
-fn params(limits: &Limits) -> Vec<Param> {
-    let (max, default) = (limits.shell_max_timeout, limits.shell_default_timeout);
-    let own = [
-        Param {
-            name: "command",
-            kind: Kind::Word,
-            need: Need::Required,
-            description: "The shell command to execute",
-        },
-        Param {
-            name: "working_directory",
-            kind: Kind::Text,
-            need: Need::Optional,
-            description: "Working directory for command execution (optional, defaults to current directory)",
-        },
-        Param {
-            name: "timeout",
-            kind: Kind::Integer { min: 1, max: seconds(max), default: seconds(default.min(max)) },
-            need: Need::Optional,
-            description: if default.min(max) == SPEC_TIMEOUT {
-                "Command timeout in seconds (optional, defaults to 300 seconds / 5 minutes)"
-            } else {
-                "Command timeout in seconds (optional)"
-            },
-        },
-        Param {
-            name: "environment",
-            kind: Kind::TextMap,
-            need: Need::Optional,
-            description: "Additional environment variables to set (optional)",
-        },
-    ];
-    own.into_iter().chain(workflow::params()).collect()
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Shell {
+    /// The shell command to execute
+    #[schemars(length(min = 1))]
+    command: String,
+    /// Working directory for command execution (optional, defaults to current directory)
+    working_directory: Option<PathBuf>,
+    #[schemars(range(min = 1), extend("setting" = Setting::ShellTimeout))]
+    timeout: u64,
+    /// Additional environment variables to set (optional)
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    #[serde(flatten)]
+    links: workflow::WorkflowArguments,
 }
 
-fn decode(mut given: Given, caller: Caller) -> Request {
-    let directory = given.text("working_directory").filter(|directory| !directory.is_empty());
-    Request {
-        caller,
-        work: Work::Line(given.word("command")),
-        cwd: directory.map(PathBuf::from),
-        env: given.map("environment"),
-        presets: &[],
-        stdio: Stdio::Pipes,
-        timeout: Some(Duration::from_secs(given.integer("timeout"))),
-        workflow: workflow::of(&mut given),
-        wish: runward_model::Wish::default(),
+impl Arguments for Shell {
+    type Meaning = Request;
+
+    fn decode(self, caller: &Caller, _: &Limits) -> Result<Request, BadArgument> {
+        Ok(Request {
+            env: self.environment.into_iter().collect(),
+            timeout: Some(Duration::from_secs(self.timeout)),
+            workflow: self.links.into(),
+            ..Request::new(caller.clone(), Work::Line(self.command)).in_directory(self.working_directory)
+        })
     }
-}
-
-fn seconds(duration: Duration) -> u64 {
-    duration.as_secs().max(1)
 }
 
 #[cfg(test)]

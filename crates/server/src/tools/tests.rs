@@ -3,34 +3,22 @@ use std::sync::Arc;
 
 use rmcp::model::CallToolResult;
 use runward_model::{
-    Argv, Captured, Door, Ending, Outcome, Principal, Signal, Stdio, StopReason, Tree, Usage, Verdict, Work,
+    Argv, Caller, Captured, Door, Ending, Outcome, Principal, Signal, Stdio, StopReason, Verdict, Work,
 };
 use serde_json::{Value, json};
 
 use super::*;
-use crate::params;
 
 const LIMITS: Limits = USUAL_LIMITS;
 
 fn decode(name: &'static str, arguments: Value) -> Result<Request, String> {
     let tool = TOOLS.iter().find(|tool| tool.name == name).expect("is in the table");
-    let Value::Object(arguments) = arguments else { panic!("not an object") };
-    let caller = Caller { door: Door(name), principal: Principal::local(), client: None };
-    params::check(&(tool.params)(&LIMITS), arguments).map(|given| (tool.run().decode)(given, caller))
+    let caller = Caller { door: Door::named(name), principal: Principal::local(), client: None };
+    tool.run().decoder.read(&LIMITS, &caller, arguments).map_err(|wrong| wrong.to_string())
 }
 
 fn ended(ending: Ending, stopped: Option<StopReason>) -> View {
-    let outcome = Outcome {
-        ending,
-        stopped,
-        wall: Duration::ZERO,
-        usage: Usage::default(),
-        tree: Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: false,
-        denied: None,
-    };
+    let outcome = Outcome { stopped, ..Outcome::of(ending) };
     View {
         receipt: Arc::default(),
         outcome,
@@ -113,8 +101,95 @@ fn results_and_refusals_carry_a_receipt_beside_their_one_text() {
 fn a_default_above_the_longest_time_is_cut_to_it() {
     let limits =
         Limits { default_timeout: Duration::from_mins(1), max_timeout: Duration::from_secs(5), ..LIMITS };
-    let params = (TOOLS[0].params)(&limits);
-    let schema = Value::Object(params::input_schema(&params));
+    let schema = Value::Object(TOOLS[0].act.shape().within(&limits).input_schema());
     assert_eq!(schema["properties"]["timeout_ms"]["default"], json!(5000));
     assert_eq!(schema["properties"]["timeout_ms"]["maximum"], json!(5000));
+}
+
+/// A value that a schema takes, the least that it takes.
+fn least(schema: &Value) -> Value {
+    match schema["type"].as_str().expect("has a type") {
+        "string" if schema["enum"].is_array() => schema["enum"][0].clone(),
+        "string" => json!("x"),
+        "integer" => schema.get("minimum").cloned().unwrap_or(json!(0)),
+        "boolean" => json!(true),
+        "array" => json!(["x"]),
+        _ => match &schema["properties"] {
+            Value::Object(fields) => {
+                fields.iter().map(|(name, field)| (name.clone(), least(field))).collect()
+            }
+            _ => json!({ "x": "y" }),
+        },
+    }
+}
+
+#[test]
+fn what_fits_the_schema_of_a_tool_can_be_read() {
+    let caller = Caller { door: Door::named("test"), principal: Principal::local(), client: None };
+    for tool in TOOLS {
+        let shape = tool.act.shape().within(&LIMITS);
+        let properties = shape.input_schema().remove("properties").expect("has properties");
+        for (name, property) in properties.as_object().expect("are an object") {
+            let required = shape.input_schema()["required"].clone();
+            let mut arguments: JsonObject = required
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|name| name.as_str().expect("a name"))
+                .map(|name| (name.to_owned(), least(&properties[name])))
+                .collect();
+            let value = match name.as_str() {
+                "only_if" => json!({ "output_id": "a", "exit_code": -1 }),
+                "resize" => json!({ "rows": 1, "cols": 65535 }),
+                _ => least(property),
+            };
+            arguments.insert(name.clone(), value);
+            let checked = shape.check(arguments).unwrap_or_else(|wrong| panic!("{}: {wrong}", tool.name));
+            let read = tool.act.read(checked, &caller, &LIMITS);
+            let text = read.err().map(|wrong| wrong.to_string()).unwrap_or_default();
+            assert!(!text.contains("do not fit"), "{} {name}: {text}", tool.name);
+        }
+    }
+}
+
+/// Every file of the sources below a directory, with what is in it.
+fn sources(directory: &std::path::Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(directory).expect("can be listed").flatten().map(|entry| entry.path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                return sources(&path);
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            vec![(path, text)]
+        })
+        .collect()
+}
+
+#[test]
+fn a_tool_is_its_file_and_a_line_in_the_table() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = sources(&source);
+    assert!(files.len() > 60, "{} files", files.len());
+    for tool in TOOLS {
+        let defines = format!("name: {:?},", tool.name);
+        let own: Vec<_> =
+            files.iter().filter(|(_, text)| text.contains(&defines)).map(|(path, _)| path).collect();
+        assert_eq!(own.len(), 1, "{} is defined in {own:?}", tool.name);
+        // Another tool may speak of it; nothing else may know it by name or by its module.
+        let quoted = format!("{:?}", tool.name);
+        let module = format!("{}::", own[0].file_stem().expect("a name").to_string_lossy());
+        let knows: Vec<_> = files
+            .iter()
+            .filter(|(path, _)| path.extension().is_some_and(|end| end == "rs"))
+            .filter(|(path, text)| {
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+                !path.ends_with("tests.rs")
+                    && (code.contains(&quoted) || code.contains(&format!(" {module}TOOL")))
+            })
+            .map(|(path, _)| path)
+            .filter(|path| !path.starts_with(source.join("tools")))
+            .collect();
+        assert!(knows.is_empty(), "{} is known in {knows:?}", tool.name);
+    }
 }

@@ -1,27 +1,43 @@
 //! How a run hangs together with others: the same for every tool that runs commands.
 
 use runward_model::{Condition, OnFailure, OutputId, Workflow};
-
-use crate::params::{Given, Kind, Need, Param};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// What every tool that runs commands takes beside its own.
-pub(super) fn params() -> [Param; 4] {
-    let param = |name, kind, description| Param { name, kind, need: Need::Optional, description };
-    [
-        param("input_from", Kind::Word, "output_id whose stdout becomes stdin."),
-        param("only_if", Kind::ExitOf, "Skip unless that run ended so."),
-        param("request_key", Kind::Word, "A retry with the same key attaches, not reruns."),
-        param("abort_on_failure", Kind::Switch, "Its failure stops all later runs."),
-    ]
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct WorkflowArguments {
+    #[schemars(length(min = 1), description = "output_id whose stdout becomes stdin.")]
+    input_from: Option<String>,
+    /// Skip unless that run ended so.
+    only_if: Option<EarlierEnd>,
+    /// A retry with the same key attaches, not reruns.
+    #[schemars(length(min = 1))]
+    request_key: Option<String>,
+    /// Its failure stops all later runs.
+    #[serde(default)]
+    abort_on_failure: bool,
 }
 
-/// What was given of these.
-pub(super) fn of(given: &mut Given) -> Workflow {
-    let condition = |(output, exit_code)| Condition { output: OutputId(output), exit_code };
-    Workflow {
-        input_from: given.text("input_from").map(OutputId),
-        key: given.text("request_key"),
-        only_if: given.exit_of("only_if").map(condition),
-        on_failure: if given.switch("abort_on_failure") { OnFailure::Abort } else { OnFailure::GoOn },
+/// How an earlier run must have ended.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(title = "an object with output_id (a string) and exit_code (an integer)")]
+struct EarlierEnd {
+    #[schemars(length(min = 1))]
+    output_id: String,
+    #[schemars(range(min = i32::MIN, max = i32::MAX))]
+    exit_code: i32,
+}
+
+impl From<WorkflowArguments> for Workflow {
+    fn from(links: WorkflowArguments) -> Self {
+        let condition =
+            |ended: EarlierEnd| Condition { output: OutputId(ended.output_id), exit_code: ended.exit_code };
+        Workflow {
+            input_from: links.input_from.map(OutputId),
+            key: links.request_key,
+            only_if: links.only_if.map(condition),
+            on_failure: if links.abort_on_failure { OnFailure::Abort } else { OnFailure::GoOn },
+        }
     }
 }

@@ -3,23 +3,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use runward_model::{Signal, Tree, Usage};
+use runward_model::{Signal, Tree};
 
 use super::*;
 
 fn view(stdout: &[u8], stderr: &[u8]) -> View {
     let captured = |bytes: &[u8]| Captured { head: bytes.to_vec(), missing: 0, tail: Vec::new() };
-    let outcome = Outcome {
-        ending: Ending::Exited(0),
-        stopped: None,
-        wall: Duration::ZERO,
-        usage: Usage::default(),
-        tree: Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: false,
-        denied: None,
-    };
+    let outcome = Outcome::of(Ending::Exited(0));
     View {
         receipt: Arc::default(),
         outcome,

@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runward_model::{Caller, Confinement, Request, Script, Size, Stdio, Wish, Work};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::super::{Act, Alternative, Limits, Tool, running, workflow};
-use super::{Opening, encode, portion};
-use crate::params::{Given, Kind, Need, Param};
+use super::portion::WaitArguments;
+use super::{Opening, encode};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 /// How short and how long a call may wait.
 pub(super) const SHORTEST: Duration = Duration::from_millis(250);
@@ -37,79 +40,118 @@ pub(in super::super) const TOOL: Tool = Tool {
         tty gives it a terminal, for prompts, REPLs and full-screen programs.",
     alternative: Some(Alternative { tool: "shell", when: "For a command that simply ends use shell." }),
     annotations: running::annotations,
-    params,
     output: Some(encode::schema),
-    act: Act::Keep(decode),
+    act: Act::Keep(Decoder::of::<ExecCommand>()),
 };
 
-fn params(limits: &Limits) -> Vec<Param> {
-    let text = |name, description| Param { name, kind: Kind::Text, need: Need::Optional, description };
-    let own = [
-        Param { name: "cmd", kind: Kind::Word, need: Need::Required, description: "Shell command." },
-        text("workdir", "Directory to run in; left out or empty: the server's own."),
-        text("shell", "bash, zsh, sh or fish, by name or path; default bash."),
-        Param {
-            name: "login",
-            kind: Kind::SwitchOn,
-            need: Need::Optional,
-            description: "With what login shells set up.",
-        },
-        Param { name: "tty", kind: Kind::Switch, need: Need::Optional, description: "On a terminal." },
-        Param {
-            name: "stdin",
-            kind: Kind::Choice(&["none", "pipe"]),
-            need: Need::Optional,
-            description: "pipe: keep standard input open for write_stdin, without a terminal.",
-        },
-        Param {
-            name: "sandbox_permissions",
-            kind: Kind::Choice(&["use_default", "require_escalated"]),
-            need: Need::Optional,
-            description: "require_escalated asks a person to let it run with fewer restrictions.",
-        },
-        text("justification", "Only with sandbox_permissions: one question to that person."),
-        Param {
-            name: "prefix_rule",
-            kind: Kind::TextList,
-            need: Need::Optional,
-            description: "First words of like commands to allow from now on, such as [\"git\", \"pull\"].",
-        },
-    ];
-    own.into_iter().chain(portion::params(10_000, limits)).chain(workflow::params()).collect()
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ExecCommand {
+    /// Shell command.
+    #[schemars(length(min = 1))]
+    cmd: String,
+    /// Directory to run in; left out or empty: the server's own.
+    workdir: Option<PathBuf>,
+    /// bash, zsh, sh or fish, by name or path; default bash.
+    shell: Option<String>,
+    /// With what login shells set up.
+    #[serde(default = "yes")]
+    login: bool,
+    /// On a terminal.
+    #[serde(default)]
+    tty: bool,
+    #[serde(default)]
+    #[schemars(description = "pipe: keep standard input open for write_stdin, without a terminal.")]
+    stdin: PipedStdin,
+    #[schemars(
+        description = "require_escalated asks a person to let it run with fewer restrictions.",
+        extend("default" = SandboxPermissions::UseDefault)
+    )]
+    sandbox_permissions: Option<SandboxPermissions>,
+    #[schemars(description = "Only with sandbox_permissions: one question to that person.")]
+    justification: Option<String>,
+    #[serde(default)]
+    #[schemars(
+        description = "First words of like commands to allow from now on, such as [\"git\", \"pull\"]."
+    )]
+    prefix_rule: Vec<String>,
+    /// Milliseconds to wait for the end before replying with what there is.
+    #[serde(default = "ten_seconds")]
+    yield_time_ms: u64,
+    #[serde(flatten)]
+    showing: WaitArguments,
+    #[serde(flatten)]
+    links: workflow::WorkflowArguments,
 }
 
-fn decode(mut given: Given, caller: Caller, limits: &Limits) -> Result<Opening, String> {
-    let (wait, portion) = (portion::wait(&mut given, SHORTEST, LONGEST)?, portion::of(&given, limits));
-    let wish = wish(&mut given)?;
-    let (stdio, presets) = match (given.switch("tty"), given.text("stdin").as_deref()) {
-        (true, _) => (Stdio::Terminal(Size::default()), ON_TERMINAL),
-        (false, Some("pipe")) => (Stdio::Open, ON_PIPES),
-        (false, _) => (Stdio::Pipes, ON_PIPES),
-    };
-    let shell = given.text("shell").filter(|shell| !shell.is_empty());
-    let request = Request {
-        caller,
-        work: Work::Script(Script { source: given.word("cmd"), shell, login: given.switch("login") }),
-        cwd: given.text("workdir").filter(|workdir| !workdir.is_empty()).map(PathBuf::from),
-        env: Vec::new(),
-        presets,
-        stdio,
-        timeout: None,
-        workflow: workflow::of(&mut given),
-        wish,
-    };
-    Ok(Opening { request, wait, portion })
+/// What standard input is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum PipedStdin {
+    /// At its end.
+    #[default]
+    None,
+    /// Open.
+    Pipe,
+}
+
+/// What the sandbox is to permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SandboxPermissions {
+    /// What it permits everybody.
+    UseDefault,
+    /// More, if a person agrees.
+    RequireEscalated,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn ten_seconds() -> u64 {
+    10_000
+}
+
+impl Arguments for ExecCommand {
+    type Meaning = Opening;
+
+    fn decode(self, caller: &Caller, limits: &Limits) -> Result<Opening, BadArgument> {
+        let wish = wish(self.sandbox_permissions, self.justification, self.prefix_rule)?;
+        let (wait, portion) = self.showing.within(self.yield_time_ms, (SHORTEST, LONGEST), limits)?;
+        let (stdio, variables) = match (self.tty, self.stdin) {
+            (true, _) => (Stdio::Terminal(Size::default()), ON_TERMINAL),
+            (false, PipedStdin::Pipe) => (Stdio::Open, ON_PIPES),
+            (false, PipedStdin::None) => (Stdio::Pipes, ON_PIPES),
+        };
+        let shell = self.shell.filter(|shell| !shell.is_empty());
+        let work = Work::Script(Script { source: self.cmd, shell, login: self.login });
+        let request = Request {
+            door_env: variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            stdio,
+            workflow: self.links.into(),
+            wish,
+            ..Request::new(caller.clone(), work).in_directory(self.workdir)
+        };
+        Ok(Opening { request, wait, portion })
+    }
 }
 
 /// What the caller would like beyond the usual.
-fn wish(given: &mut Given) -> Result<Wish, String> {
-    let (permissions, justification) = (given.text("sandbox_permissions"), given.text("justification"));
+fn wish(
+    permissions: Option<SandboxPermissions>,
+    justification: Option<String>,
+    prefix: Vec<String>,
+) -> Result<Wish, BadArgument> {
     if permissions.is_none() && justification.is_some() {
-        return Err("justification needs sandbox_permissions; leave it out, or say \
-            sandbox_permissions=\"require_escalated\" to have a person asked"
-            .to_owned());
+        let what = "justification needs sandbox_permissions; leave it out, or say \
+            sandbox_permissions=\"require_escalated\" to have a person asked";
+        return Err(BadArgument::Contradiction(what.to_owned()));
     }
-    let is_escalated = permissions.as_deref() == Some("require_escalated");
+    let is_escalated = permissions == Some(SandboxPermissions::RequireEscalated);
     let confinement = if is_escalated { Confinement::Escalated } else { Confinement::Usual };
-    Ok(Wish { confinement, justification, prefix: given.texts("prefix_rule") })
+    Ok(Wish { confinement, justification, prefix })
 }

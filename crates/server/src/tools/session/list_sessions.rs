@@ -2,9 +2,13 @@
 
 use rmcp::model::{JsonObject, ToolAnnotations};
 use runward_engine::Summary;
+use runward_model::Caller;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Act, Reply, Tool};
+use super::super::{Act, Limits, Reply, Tool};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 pub(in super::super) const TOOL: Tool = Tool {
     name: "list_sessions",
@@ -12,13 +16,24 @@ pub(in super::super) const TOOL: Tool = Tool {
     description: "List the sessions that exec_command left running, and those that ended since.",
     alternative: None,
     annotations,
-    params: |_| Vec::new(),
     output: Some(schema),
-    act: Act::List,
+    act: Act::List(Decoder::of::<ListSessions>()),
 };
 
 fn annotations() -> ToolAnnotations {
     ToolAnnotations::new().read_only(true).open_world(false)
+}
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ListSessions {}
+
+impl Arguments for ListSessions {
+    type Meaning = ();
+
+    fn decode(self, _: &Caller, _: &Limits) -> Result<(), BadArgument> {
+        Ok(())
+    }
 }
 
 fn schema() -> JsonObject {

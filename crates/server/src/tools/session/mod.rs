@@ -11,11 +11,28 @@ pub(super) mod write_stdin;
 
 use runward_engine::Wait;
 use runward_model::{Request, SessionId, Signal, Size};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 pub(crate) use encode::chunk;
 pub(crate) use list_sessions::list;
 pub(crate) use portion::Portion;
 pub(crate) use read_session::looked;
+
+/// Which session is meant.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct SessionArgument {
+    /// From the reply.
+    #[schemars(range(max = u64::MAX >> 12), extend("default" = 0))]
+    session_id: u64,
+}
+
+impl SessionArgument {
+    /// Its number.
+    pub(super) fn id(&self) -> SessionId {
+        SessionId(self.session_id)
+    }
+}
 
 /// A command to start, and when to reply.
 #[derive(Debug)]

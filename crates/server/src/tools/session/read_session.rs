@@ -2,13 +2,15 @@
 
 use rmcp::model::{JsonObject, ToolAnnotations};
 use runward_engine::{Chunk, Session};
-use runward_model::SessionId;
+use runward_model::Caller;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::super::{Act, Limits, Reply, Tool};
 use super::truncate::tokens;
-use super::{Look, encode, portion, screen, write_stdin};
-use crate::params::{Given, Kind, Need, Param};
+use super::{Look, Portion, SessionArgument, encode, screen};
+use crate::arguments::{Arguments, BadArgument, Decoder, Setting};
 
 pub(in super::super) const TOOL: Tool = Tool {
     name: "read_session",
@@ -16,45 +18,40 @@ pub(in super::super) const TOOL: Tool = Tool {
     description: "Read what a session printed without consuming it, or what its terminal shows now.",
     alternative: None,
     annotations,
-    params,
     output: Some(schema),
-    act: Act::Look(decode),
+    act: Act::Look(Decoder::of::<ReadSession>()),
 };
 
 fn annotations() -> ToolAnnotations {
     ToolAnnotations::new().read_only(true).open_world(false)
 }
 
-fn params(limits: &Limits) -> Vec<Param> {
-    vec![
-        write_stdin::session_id(),
-        Param {
-            name: "since",
-            kind: Kind::Whole { default: 0 },
-            need: Need::Optional,
-            description: "From this sequence number on: next_seq of an earlier reply.",
-        },
-        Param {
-            name: "screen",
-            kind: Kind::Switch,
-            need: Need::Optional,
-            description: "The terminal's screen as text.",
-        },
-        Param {
-            name: "max_output_tokens",
-            kind: Kind::Whole { default: limits.reply_tokens as u64 },
-            need: Need::Optional,
-            description: "Show at most so many tokens.",
-        },
-    ]
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ReadSession {
+    #[serde(flatten)]
+    which: SessionArgument,
+    #[serde(default)]
+    #[schemars(description = "From this sequence number on: next_seq of an earlier reply.")]
+    since: u64,
+    /// The terminal's screen as text.
+    #[serde(default)]
+    screen: bool,
+    /// Show at most so many tokens.
+    #[schemars(extend("setting" = Setting::ReplyTokens))]
+    max_output_tokens: u64,
 }
 
-fn decode(given: &Given, limits: &Limits) -> Look {
-    Look {
-        session: SessionId(given.integer("session_id")),
-        since: given.integer("since"),
-        screen: given.switch("screen"),
-        portion: portion::of(given, limits),
+impl Arguments for ReadSession {
+    type Meaning = Look;
+
+    fn decode(self, _: &Caller, limits: &Limits) -> Result<Look, BadArgument> {
+        Ok(Look {
+            session: self.which.id(),
+            since: self.since,
+            screen: self.screen,
+            portion: Portion::of(self.max_output_tokens, false, limits),
+        })
     }
 }
 

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use runward_model::{SessionId, Signal};
+use runward_model::{Caller, Signal, Size};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::super::{Act, Limits, Tool, running};
 use super::exec_command::{LONGEST, SHORTEST};
-use super::{Attention, Touch, encode, portion};
-use crate::params::{Given, Kind, Need, Param};
+use super::portion::WaitArguments;
+use super::{Attention, SessionArgument, Touch, encode};
+use crate::arguments::{Arguments, BadArgument, Decoder};
 
 /// How long a call that only asks for news waits at least.
 const SHORTEST_POLL: Duration = Duration::from_secs(5);
-
-/// The signals that can be sent, by name.
-const SIGNALS: [(&str, i32); 7] =
-    [("INT", 2), ("TERM", 15), ("KILL", 9), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("USR2", 12)];
 
 pub(in super::super) const TOOL: Tool = Tool {
     name: "write_stdin",
@@ -22,74 +21,78 @@ pub(in super::super) const TOOL: Tool = Tool {
     description: "Write to a running session and get what it prints. Without chars: wait for more output.",
     alternative: None,
     annotations: running::annotations,
-    params,
     output: Some(encode::schema),
-    act: Act::Attend(decode),
+    act: Act::Attend(Decoder::of::<WriteStdin>()),
 };
 
-/// Which session.
-pub(super) fn session_id() -> Param {
-    Param {
-        name: "session_id",
-        kind: Kind::Integer { min: 0, max: u64::MAX >> 12, default: 0 },
-        need: Need::Required,
-        description: "From the reply.",
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct WriteStdin {
+    #[serde(flatten)]
+    which: SessionArgument,
+    /// What to write, newlines included; \u0003 is ^C, \u0004 ends the input of a terminal.
+    chars: Option<String>,
+    /// Send this to the foreground.
+    signal: Option<SignalName>,
+    /// End the input.
+    #[serde(default)]
+    close_stdin: bool,
+    /// New size of the terminal.
+    resize: Option<Size>,
+    /// Milliseconds to wait for the end before replying with what there is.
+    #[serde(default = "a_moment")]
+    yield_time_ms: u64,
+    #[serde(flatten)]
+    showing: WaitArguments,
+}
+
+/// The signals that can be sent.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum SignalName {
+    Int,
+    Term,
+    Kill,
+    Hup,
+    Quit,
+    Usr1,
+    Usr2,
+}
+
+impl From<SignalName> for Signal {
+    fn from(name: SignalName) -> Self {
+        match name {
+            SignalName::Int => Signal::INT,
+            SignalName::Term => Signal::TERM,
+            SignalName::Kill => Signal::KILL,
+            SignalName::Hup => Signal::HUP,
+            SignalName::Quit => Signal(3),
+            SignalName::Usr1 => Signal(10),
+            SignalName::Usr2 => Signal(12),
+        }
     }
 }
 
-fn params(limits: &Limits) -> Vec<Param> {
-    let own = [
-        session_id(),
-        Param {
-            name: "chars",
-            kind: Kind::Text,
-            need: Need::Optional,
-            description: "What to write, newlines included; \\u0003 is ^C, \\u0004 ends the input of a terminal.",
-        },
-        Param {
-            name: "signal",
-            kind: Kind::OneOf(&["INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2"]),
-            need: Need::Optional,
-            description: "Send this to the foreground.",
-        },
-        Param {
-            name: "close_stdin",
-            kind: Kind::Switch,
-            need: Need::Optional,
-            description: "End the input.",
-        },
-        Param {
-            name: "resize",
-            kind: Kind::Size,
-            need: Need::Optional,
-            description: "New size of the terminal.",
-        },
-    ];
-    own.into_iter().chain(portion::params(250, limits)).collect()
+const fn a_moment() -> u64 {
+    250
 }
 
-fn decode(mut given: Given, limits: &Limits) -> Result<Attention, String> {
-    let touch = touch(&mut given);
-    let (least, most) = if touch.is_none() {
-        (SHORTEST_POLL, limits.longest_poll.max(SHORTEST_POLL))
-    } else {
-        (SHORTEST, LONGEST)
-    };
-    Ok(Attention {
-        session: SessionId(given.integer("session_id")),
-        touch,
-        wait: portion::wait(&mut given, least, most)?,
-        portion: portion::of(&given, limits),
-    })
-}
+impl Arguments for WriteStdin {
+    type Meaning = Attention;
 
-fn touch(given: &mut Given) -> Touch {
-    let name = given.text("signal");
-    let signal = SIGNALS.iter().find(|(known, _)| name.as_deref() == Some(known));
-    Touch {
-        chars: given.word("chars"),
-        signal: signal.map(|(_, number)| Signal(*number)),
-        resize: given.size("resize"),
-        closes: given.switch("close_stdin"),
+    fn decode(self, _: &Caller, limits: &Limits) -> Result<Attention, BadArgument> {
+        let touch = Touch {
+            chars: self.chars.unwrap_or_default(),
+            signal: self.signal.map(Signal::from),
+            resize: self.resize,
+            closes: self.close_stdin,
+        };
+        let bounds = if touch.is_none() {
+            (SHORTEST_POLL, limits.longest_poll.max(SHORTEST_POLL))
+        } else {
+            (SHORTEST, LONGEST)
+        };
+        let (wait, portion) = self.showing.within(self.yield_time_ms, bounds, limits)?;
+        Ok(Attention { session: self.which.id(), touch, wait, portion })
     }
 }

@@ -165,11 +165,7 @@ fn note(seen: &Seen<'_>, outputs: &Outputs) -> Option<String> {
     }
     notes.extend(view.output_note.clone());
     let tree = &view.outcome.tree;
-    match tree.ended {
-        0 => {}
-        1 => notes.push("1 process that was still running was ended".to_owned()),
-        count => notes.push(format!("{count} processes that were still running were ended")),
-    }
+    notes.extend(tree.ended_in_words());
     if !tree.survivors.is_empty() {
         notes.push(format!("these processes could not be ended: {:?}", tree.survivors));
     }

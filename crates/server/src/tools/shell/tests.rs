@@ -3,18 +3,16 @@ use std::sync::Arc;
 use rmcp::model::CallToolResult;
 use runward_model::{
     Captured, Decision, Door, Ending, Judged, LimitHit, Outcome, OutputId, Principal, Receipt, Refusal,
-    Signal, Stdio, StopReason, Tree, Usage, Verdict, View,
+    Signal, Stdio, StopReason, Usage, Verdict, View,
 };
 use serde_json::{Value, json};
 
 use super::*;
-use crate::params;
 use crate::tools::{Refused, Reply, Seen, USUAL_LIMITS};
 
 fn decode_arguments(arguments: Value) -> Result<Request, String> {
-    let Value::Object(arguments) = arguments else { panic!("not an object") };
-    let caller = Caller { door: Door("shell"), principal: Principal::local(), client: None };
-    params::check(&params(&USUAL_LIMITS), arguments).map(|given| decode(given, caller))
+    let caller = Caller { door: Door::named("shell"), principal: Principal::local(), client: None };
+    TOOL.run().decoder.read(&USUAL_LIMITS, &caller, arguments).map_err(|wrong| wrong.to_string())
 }
 
 fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str) -> View {
@@ -37,17 +35,7 @@ fn view(ending: Ending, stopped: Option<StopReason>, stdout: &str, stderr: &str)
     let receipt = Receipt { command: "make all".into(), cwd: "/src".into(), verdict, ..Receipt::default() };
     let usage =
         Usage { user: Duration::from_millis(30), system: Duration::from_millis(12), max_rss_kib: 2048 };
-    let outcome = Outcome {
-        ending,
-        stopped,
-        wall: Duration::from_millis(45),
-        usage,
-        tree: Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: false,
-        denied: None,
-    };
+    let outcome = Outcome { stopped, wall: Duration::from_millis(45), usage, ..Outcome::of(ending) };
     View {
         receipt: Arc::new(receipt),
         outcome,
@@ -110,7 +98,7 @@ fn the_advertised_times_follow_the_settings() {
         shell_max_timeout: Duration::from_mins(1),
         ..USUAL_LIMITS
     };
-    let schema = Value::Object(params::input_schema(&params(&limits)));
+    let schema = Value::Object(TOOL.act.shape().within(&limits).input_schema());
     let timeout = &schema["properties"]["timeout"];
     assert_eq!(
         (&timeout["default"], &timeout["maximum"], &timeout["minimum"]),

@@ -38,9 +38,7 @@ pub(super) fn it_failed(
             "it was waiting for input, which cannot be typed here; look for an option that answers beforehand".into()
         }),
         (Some(reason), _) => Some(reason.to_string()),
-        (None, Ending::Lost) => {
-            Some("nobody saw how it ended, since the runner was killed; its processes were ended".into())
-        }
+        (None, Ending::Lost) => Some(Outcome::LOST.to_owned()),
         (None, Ending::Signaled(signal)) => Some(format!("it was ended by {}", ended_by(signal))),
         (None, Ending::Exited(0)) => None,
         (None, Ending::Exited(code)) => exited(code, stderr, near),

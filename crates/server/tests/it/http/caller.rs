@@ -8,8 +8,8 @@ use std::time::Duration;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use runward_server::http::{Error, Server};
-use runward_server::{Disconnected, HttpSettings, RawSettings};
+use runward_server::http::{Error, Limits, Server};
+use runward_server::{Disconnected, HttpSettings, RawSettings, Tokens};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -28,7 +28,18 @@ pub(crate) async fn soon<T>(wait: impl Future<Output = T>) -> T {
 pub(crate) fn settings() -> HttpSettings {
     let bind = SocketAddr::from(([127, 0, 0, 1], 0));
     let raw = RawSettings { timeout: None };
-    HttpSettings { bind, token: None, allowed_hosts: vec![], allowed_origins: vec![], max_body: 10_000, raw }
+    let (head, body, idle) = (PATIENCE, PATIENCE, PATIENCE);
+    let limits = Limits { head, body, idle, connections: 1000 };
+    HttpSettings {
+        bind,
+        tokens: Tokens::default(),
+        raw_is_open: true,
+        allowed_hosts: vec![],
+        allowed_origins: vec![],
+        max_body: 10_000,
+        limits,
+        raw,
+    }
 }
 
 /// A tool call that the server is working on.

@@ -1,14 +1,14 @@
 //! Who is let in.
 
 use runward_server::http::{Error, Server};
-use runward_server::{HttpSettings, Token};
+use runward_server::{HttpSettings, Tokens};
 
 use super::caller::{Ask, Running, settings};
 
 const PATHS: [&str; 3] = ["/healthz", "/mcp", "/nothing"];
 
 fn with_token() -> HttpSettings {
-    HttpSettings { token: Some(Token::new("s3cret")), ..settings() }
+    HttpSettings { tokens: Tokens::default().with("s3cret"), ..settings() }
 }
 
 #[tokio::test]
@@ -63,12 +63,37 @@ async fn a_second_origin_does_not_hide_behind_a_good_one() {
 }
 
 #[tokio::test]
-async fn loopback_and_listed_origins_may_call() {
+async fn only_the_listeners_own_origin_and_listed_ones_may_call() {
     let server =
         Running::with(&HttpSettings { allowed_origins: vec!["https://app.example".into()], ..settings() })
             .await;
-    for origin in ["http://localhost:5173", "http://127.0.0.1", "http://[::1]:9", "https://app.example"] {
-        assert_eq!(server.ask(&Ask::get("/healthz").header("Origin", origin)).await.status, 200, "{origin}");
+    let own = server.address.to_string();
+    for (origin, status) in [
+        (format!("http://{own}"), 200),
+        ("https://app.example".into(), 200),
+        ("http://localhost:1".into(), 403),
+        ("http://127.0.0.1".into(), 403),
+        ("https://127.0.0.1".into(), 403),
+        (format!("https://{own}"), 403),
+        (format!("http://localhost:{}", server.address.port()), 403),
+    ] {
+        let ask = Ask::get("/healthz").header("Host", &own).header("Origin", &origin);
+        assert_eq!(server.ask(&ask).await.status, status, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_names_a_host_agrees_with_the_header() {
+    let server = Running::with(&settings()).await;
+    let own = server.address.to_string();
+    for (target, host, status) in [
+        (format!("http://{own}/healthz"), own.as_str(), 200),
+        ("http://evil.example/healthz".into(), own.as_str(), 403),
+        (format!("http://{own}/healthz"), "evil.example", 403),
+        ("http://localhost/healthz".into(), own.as_str(), 403),
+    ] {
+        let answer = server.ask(&Ask::get(&target).header("Host", host)).await;
+        assert_eq!(answer.status, status, "{target} {host}");
     }
 }
 
