@@ -14,9 +14,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use runward_model::wire::{Launch, Report};
-use runward_model::{Abilities, Fence, Network, Profile, Tier};
-use runward_process::{RunnerProgram, Spawner, Stdio as Descriptors};
+use runward_model::wire::Report;
+use runward_model::{Abilities, Fence, Limits, Network, Profile, Tier};
+use runward_process::{OwnProgram, RunnerProgram, Spawner, Stdio as Descriptors};
 use runward_sandbox::{Fallback, Scene, Settings};
 
 const ROUNDS: usize = 60;
@@ -137,7 +137,8 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
 }
 
 async fn through(spawner: &Spawner, fence: Option<Fence>, cwd: &Path) {
-    let launch = Launch::new(b"/bin/true", [&b"true"[..]], []).unwrap().fenced(fence);
+    let (program, fence, limits) = (Path::new("/bin/true"), fence.as_ref(), Limits::default());
+    let launch = OwnProgram { program, argv: &["true"], env: &[], limits, fence }.for_doctor().unwrap();
     let directory = OwnedFd::from(std::fs::File::open(cwd).unwrap());
     let mut child = spawner.spawn(launch, directory, Descriptors::Pipes).await.unwrap();
     match child.reports.next().await {

@@ -59,6 +59,9 @@ pub(crate) enum Subcommand {
     /// Say what this host can enforce, by trying every promise of the sandbox for real
     #[command(after_help = help::DOCTOR)]
     Doctor(Doctor),
+    /// Make a token for HTTP clients
+    #[command(after_help = help::TOKEN)]
+    Token(Token),
     /// Let commands run again after a failure that stopped all of them
     Resume,
 }
@@ -124,10 +127,24 @@ pub(crate) struct Doctor {
     pub(crate) tier: Option<String>,
 }
 
+/// What `token` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Token {
+    /// Make one for somebody else, who gets this name, and print it once; without a name, make this user's own
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// What its holder may do, separated by commas: run, read, answer
+    #[arg(long, value_name = "ROLES", requires = "name", default_value = "run")]
+    pub(crate) roles: String,
+    /// Replace this user's own token by a new one
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) new: bool,
+}
+
 /// Which tools are offered.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Tools {
-    #[arg(help = "Offer only these tools, separated by commas [env: RUNWARD_TOOLS]")]
+    #[arg(help = "Offer only these tools, separated by commas; raw is /raw and /check [env: RUNWARD_TOOLS]")]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
 }

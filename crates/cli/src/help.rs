@@ -33,7 +33,7 @@ Settings: built-in defaults, then a file, then variables, then flags.
   POLICY_DIR         a directory of rules in Rego that decide instead; the list can then only narrow
   ALLOWED_CWD_ROOTS  where it may run: /srv,/home/me/work; empty for anywhere
   RUNWARD_CONFIG     the file, else ~/.config/runward/config.toml if there is one
-  RUNWARD_TOKEN      the bearer token that HTTP clients must show
+  RUNWARD_TOKEN      the bearer token that HTTP clients must show; or see runward token
   RUNWARD_LOG        what is logged to standard error, such as info or debug
 "#;
 
@@ -47,10 +47,27 @@ pub(crate) const SERVE: &str = "\
 MCP is at /mcp, streams for run-remote are at /raw; GET /healthz answers while the server lives, \
 and says what is wrong with the rules in POLICY_DIR. Once it listens, one line on standard output \
 says where: listening on http://127.0.0.1:8000 (the default). Any address beyond loopback needs a \
-bearer token in RUNWARD_TOKEN.
+bearer token: RUNWARD_TOKEN, or see runward token. --tools closes /raw and /check unless it names raw. \
+Commands that Runward runs may not call it.
 
 Example:
   ALLOWED_COMMANDS=git,cargo runward serve --bind 127.0.0.1:0";
+
+/// Below the options of `token`.
+pub(crate) const TOKEN: &str = "\
+Without a name, makes this user's own token, where confined commands cannot read it, and prints the file. \
+Servers of this user take it from then on, and demand one if it is there when they start; run-remote finds \
+it by itself for servers on this machine.
+
+With a name, prints a token once and what to write into the settings: its hash, so that the token itself \
+is nowhere. Each name is somebody of their own, who shares nothing with others. Roles:
+  run     start commands, and drive and read what it started
+  read    read what was started under its name, and ask what may run
+  answer  answer for a person in the forms that the client shows; without it only runward approvals does
+
+Examples:
+  runward token
+  runward token ci --roles run,answer";
 
 /// How `check` is called.
 pub(crate) const CHECK_USAGE: &str = "\

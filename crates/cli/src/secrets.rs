@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use runward_process::secret;
-use runward_server::Token;
 
 use crate::config::{Error, Origin};
 
@@ -11,8 +10,8 @@ const VARIABLE: &str = "RUNWARD_TOKEN";
 
 /// What HTTP clients must show, if `RUNWARD_TOKEN` is set. It is wiped from the environment, so call this once, and
 /// before there is another thread.
-pub(crate) fn token() -> Result<Option<Token>, Error> {
-    secret::take(VARIABLE).map(|secret| checked(secret).map(Token::new)).transpose()
+pub(crate) fn token() -> Result<Option<String>, Error> {
+    secret::take(VARIABLE).map(checked).transpose()
 }
 
 /// An empty or mistyped token must not quietly become no token. The messages never repeat it.

@@ -26,12 +26,9 @@ impl State {
         State::choose(|name| std::env::var_os(name), user(), &users)
     }
 
-    /// A directory of ours that confined commands may read, unlike the state itself: the user's cache.
-    pub(crate) fn shown_to_commands() -> PathBuf {
-        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-        let cache = cache.map(|cache| cache.join("runward")).filter(|cache| can_be_written(cache));
-        cache.unwrap_or_else(|| State::of_this_user().path().to_owned())
+    /// The file that holds the token of this user.
+    pub(crate) fn token_file() -> PathBuf {
+        State::of_this_user().path().join("token")
     }
 
     /// The directory.
@@ -74,7 +71,7 @@ fn field(line: &[u8], index: usize) -> Option<&[u8]> {
 }
 
 /// Whether this directory can be written to, or made: what there is of it decides.
-fn can_be_written(directory: &Path) -> bool {
+pub(crate) fn can_be_written(directory: &Path) -> bool {
     let there = directory.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
     there.is_some_and(|there| {
         there.is_dir() && accessat(CWD, there, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()

@@ -3,20 +3,23 @@
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
 use runward_engine::{ApprovalSettings, AtDoor, Engine, LoginSettings, OutputSettings, Sandboxing};
-use runward_model::{Profile, Tier};
+use runward_model::{Principal, Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_proxy::Reach;
 use runward_server::approvals::LocalDesk;
-use runward_server::{HttpSettings, RawSettings, Token};
+use runward_server::{HttpSettings, RAW, RawSettings, Roles, Tokens, http};
 
-use crate::config::{Config, Output, Place, ShellTool, rules_file};
+use crate::config::{Config, Output, Place, ShellTool, Token, rules_file};
 use crate::inheritance::{environment, withheld};
-use crate::state::State;
+use crate::state::{State, can_be_written};
 use crate::trail;
 
 /// Where programs are looked for when the server itself has no `PATH`, as shells do.
@@ -24,6 +27,11 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// An engine for this configuration; it starts nothing by itself.
 pub(crate) fn engine(config: &Config) -> Engine {
+    engine_beside(config, None)
+}
+
+/// The same in a process that has taken more descriptors for itself than its commands may have.
+pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine {
     let policy = policy(config);
     let environment = environment(std::env::vars_os(), &policy.path().to_variable(), &config.shell_tool);
     let settings = runward_engine::Settings {
@@ -51,10 +59,16 @@ pub(crate) fn engine(config: &Config) -> Engine {
     };
     let engine = Engine::with_runner(
         settings,
-        RunnerProgram { containment: config.containment, tier: tier(config), ..RunnerProgram::default() },
+        RunnerProgram {
+            containment: config.containment,
+            tier: tier(config),
+            descriptors,
+            ..RunnerProgram::default()
+        },
     );
     if config.approvals.local {
-        engine.attach(Arc::new(LocalDesk::new(approvals_directory(config), config.approvals.notice)));
+        let (directory, notice) = (approvals_directory(config), config.approvals.notice);
+        engine.attach(Arc::new(LocalDesk::new(directory, notice, engine.peers().clone())));
     }
     engine
 }
@@ -187,18 +201,30 @@ fn output_settings(config: &Config) -> OutputSettings {
 fn login_settings(config: &Config) -> LoginSettings {
     LoginSettings {
         timeout: config.shell_tool.login_timeout,
-        directory: State::shown_to_commands().join("login"),
+        directory: shown_to_commands().join("login"),
         withheld: withheld(&config.shell_tool),
     }
 }
 
+/// A directory of ours that confined commands may read, unlike the state itself: the user's cache.
+fn shown_to_commands() -> PathBuf {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let cache = cache.map(|cache| cache.join("runward")).filter(|cache| can_be_written(cache));
+    cache.unwrap_or_else(|| State::of_this_user().path().to_owned())
+}
+
 fn environment_rules(told: &ShellTool) -> EnvironmentRules {
     let globs = |names: &[String]| names.iter().map(Glob::new).collect();
-    EnvironmentRules { allow: globs(&told.environment_allow), deny: globs(&told.environment_deny) }
+    EnvironmentRules {
+        given: told.environment,
+        allow: globs(&told.environment_allow),
+        deny: globs(&told.environment_deny),
+    }
 }
 
 /// What the doors are told.
-pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_server::Settings {
+pub(crate) fn server_settings(config: &Config, tokens: Tokens) -> runward_server::Settings {
     runward_server::Settings {
         tools: config.tools.clone(),
         default_timeout: config.limits.default_timeout,
@@ -213,13 +239,34 @@ pub(crate) fn server_settings(config: &Config, token: Option<Token>) -> runward_
         confinement: confinement(config),
         http: HttpSettings {
             bind: config.http.bind,
-            token,
+            tokens,
+            raw_is_open: config.tools.is_empty() || config.tools.iter().any(|name| name == RAW),
             allowed_hosts: config.http.allowed_hosts.clone(),
             allowed_origins: config.http.allowed_origins.clone(),
             max_body: config.http.max_body,
+            limits: http::Limits {
+                head: config.http.head_timeout,
+                body: config.http.body_timeout,
+                idle: config.http.idle_timeout,
+                connections: config.http.max_connections,
+            },
             raw: RawSettings { timeout: config.http.raw_timeout },
         },
     }
+}
+
+/// Who may call over HTTP: whoever shows `given`, a token of the settings, or the one that this user has made.
+pub(crate) fn tokens(config: &Config, given: Option<&str>) -> anyhow::Result<Tokens> {
+    let tokens = given.map_or_else(Tokens::default, |given| Tokens::default().with(given));
+    let known = |tokens: Tokens, known: &Token| {
+        let principal = Principal::named(&known.name);
+        tokens.known(principal, known.hash, Roles::new(&known.roles))
+    };
+    let tokens = config.http.tokens.iter().fold(tokens, known);
+    let file = State::token_file();
+    // One that cannot be read must not pass for none.
+    runward_client::token(&file)?;
+    Ok(tokens.own(move || runward_client::token(&file).ok().flatten()))
 }
 
 /// What a caller should know of how commands are confined.
@@ -253,11 +300,26 @@ pub(crate) fn warn_if_nothing_may_run(config: &Config) {
     }
 }
 
+/// How many threads there are at most for what takes a while, and how long they are kept.
+const MOST_THREADS: usize = 32;
+const FOR_EVER: Duration = Duration::from_hours(24 * 365 * 10);
+
 /// Runs a server on this thread until it is done.
 pub(crate) fn block_on<T>(server: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     runward_process::secret::guard_memory();
     runward_process::memory::share_one_heap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // What takes a while is done on other threads. Where the system grants no more of them, tokio makes do with those that
+    // it has and panics when it has none; so there is always one.
+    std::thread::Builder::new()
+        .spawn(|| {})
+        .map(|tried| drop(tried.join()))
+        .context("cannot start a thread; the limit on processes is reached (ulimit -u, or pids.max)")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(MOST_THREADS)
+        .thread_keep_alive(FOR_EVER)
+        .build()?;
+    runtime.block_on(runtime.spawn_blocking(|| {}))?;
     let result = runtime.block_on(server);
     // A read that still waits on a blocking thread must not hold up the exit.
     runtime.shutdown_background();

@@ -111,6 +111,25 @@ mod tests {
         assert_eq!(with("approval_policy = 'always'"), Err(message.into()));
     }
 
+    #[test]
+    fn a_rule_that_people_made_can_be_tied_to_files() {
+        let tied = "[[rule]]\npattern = ['./x']\ndecision = 'allow'\nunchanged = { '/w/x' = 'abc' }\n";
+        let (_directory, path) = file(tied);
+        let granted = rules_of(&path).unwrap();
+        assert_eq!(granted.rules[0].tied(), [(PathBuf::from("/w/x"), "abc".to_owned())]);
+        for (odd, why) in [
+            ("{ 'x' = 'abc' }", "expected absolute paths"),
+            ("{}", "expected absolute paths"),
+            ("'x'", "expected absolute paths"),
+        ] {
+            let (_directory, path) = file(&tied.replace("{ '/w/x' = 'abc' }", odd));
+            let error = rules_of(&path).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        let (_directory, path) = file(&tied.replace("allow", "deny"));
+        assert!(rules_of(&path).unwrap_err().to_string().contains("only a rule that allows can be tied"));
+    }
+
     fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("rules.toml");

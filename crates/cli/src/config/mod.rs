@@ -16,6 +16,7 @@ mod sandbox;
 mod sections;
 mod settings;
 mod shell_tool;
+mod token;
 mod units;
 mod value;
 
@@ -36,6 +37,7 @@ use runward_policy::PrefixRule;
 pub(crate) use sandbox::Sandbox;
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
+pub(crate) use token::{Token, checked_name, roles_of};
 
 /// What the program is told, checked; nothing in it is optional.
 #[derive(Clone, Debug)]
@@ -113,8 +115,17 @@ pub(crate) struct Http {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) max_body: usize,
+    /// How long the head of a request may take.
+    pub(crate) head_timeout: Duration,
+    /// How long the body of a request may stand still.
+    pub(crate) body_timeout: Duration,
+    /// How long a connection may be silent whose client was not let in yet.
+    pub(crate) idle_timeout: Duration,
+    pub(crate) max_connections: usize,
     /// How long a command of `/raw` may run when its caller does not say; `None` is for as long as it likes.
     pub(crate) raw_timeout: Option<Duration>,
+    /// Tokens that the operator gave names.
+    pub(crate) tokens: Vec<Token>,
 }
 
 /// What is logged, and how.

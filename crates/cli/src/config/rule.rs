@@ -1,6 +1,6 @@
 //! `[[rule]]`: the only tables of which there may be several.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runward_model::{Decision, Profile};
 use runward_policy::PrefixRule;
@@ -14,7 +14,8 @@ use super::settings::{Source, parse};
 /// A rule whose examples were checked, and where it stands.
 pub(crate) type Rule = PrefixRule;
 
-const KEYS: [&str; 6] = ["pattern", "decision", "justification", "profile", "match", "not_match"];
+const KEYS: [&str; 7] =
+    ["pattern", "decision", "justification", "profile", "match", "not_match", "unchanged"];
 const HOW: &str =
     "write [[rule]] on a line of its own and below it pattern = [\"git\", \"push\"] and decision = \"deny\"";
 
@@ -28,6 +29,8 @@ struct Written {
     profile: Option<(Profile, Origin)>,
     /// Examples, where they stand, and whether the rule has to be about them.
     examples: Vec<(String, Origin, bool)>,
+    /// Files that it is tied to, with their SHA-256, and where that stands.
+    unchanged: Option<(Vec<(PathBuf, String)>, Origin)>,
     /// Where it says that it also answers for callers that ask to be held less tightly.
     escalated: Option<Origin>,
 }
@@ -86,9 +89,13 @@ fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<(Rule, Option
     if let Some((_, place)) = written.profile.as_ref().filter(|_| decision == Decision::Deny) {
         return Err(Error::setting(place, "what a rule denies does not run; leave out its profile"));
     }
+    if let Some((_, place)) = written.unchanged.as_ref().filter(|_| decision != Decision::Allow) {
+        return Err(Error::setting(place, "only a rule that allows can be tied to files"));
+    }
     let rule = PrefixRule::new(pattern, decision, written.justification, here.place())
         .map_err(|what| Error::setting(&place, what))?
-        .with_profile(written.profile.map(|(profile, _)| profile));
+        .with_profile(written.profile.map(|(profile, _)| profile))
+        .tied_to(written.unchanged.map(|(files, _)| files).unwrap_or_default());
     for (example, place, wanted) in &written.examples {
         check(&rule, example, place, *wanted)?;
     }
@@ -127,6 +134,13 @@ fn written(table: &DeTable<'_>, source: &Source<'_>) -> Result<Written, Error> {
                 let profile = profile(value.get_ref());
                 let known = || wrong("expected \"read-only\", \"workspace-write\" or \"full-access\"");
                 written.profile = Some((profile.ok_or_else(known)?, origin));
+            }
+            "unchanged" => {
+                let files = files(value.get_ref());
+                let wanted = || {
+                    wrong("expected absolute paths with a SHA-256 each: { \"/srv/deploy.sh\" = \"9f86…\" }")
+                };
+                written.unchanged = Some((files.ok_or_else(wanted)?, origin));
             }
             "match" | "not_match" => {
                 let found = examples(value.get_ref(), source, &format!("rule.{name_text}"));
@@ -170,6 +184,17 @@ fn decision(value: &DeValue<'_>) -> Option<Decision> {
 fn profile(value: &DeValue<'_>) -> Option<Profile> {
     let name = value.as_str()?;
     Profile::ALL.into_iter().find(|profile| profile.name() == name)
+}
+
+fn files(value: &DeValue<'_>) -> Option<Vec<(PathBuf, String)>> {
+    let pair = |(file, content): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+        let file: &std::borrow::Cow<'_, str> = file.get_ref();
+        let file = Path::new(file.as_ref()).is_absolute().then(|| PathBuf::from(file.as_ref()));
+        Some((file?, content.get_ref().as_str()?.to_owned()))
+    };
+    let files: Vec<_> = value.as_table()?.iter().map(pair).collect::<Option<_>>()?;
+    // No files at all would be no tie.
+    (!files.is_empty()).then_some(files)
 }
 
 fn examples(value: &DeValue<'_>, source: &Source<'_>, key: &str) -> Option<Vec<(String, Origin)>> {

@@ -114,12 +114,18 @@ impl Output {
 
 impl Http {
     fn read(settings: &mut Settings) -> Result<Self, Error> {
+        let pause = Duration::from_millis(100)..=Duration::from_hours(1);
         Ok(Http {
             bind: settings.address("http.bind")?,
             allowed_hosts: settings.list("http.allowed_hosts")?.0,
             allowed_origins: settings.list("http.allowed_origins")?.0,
             max_body: settings.size("http.max_body", SIZES)?,
+            head_timeout: settings.duration("http.head_timeout", pause.clone())?,
+            body_timeout: settings.duration("http.body_timeout", pause.clone())?,
+            idle_timeout: settings.duration("http.idle_timeout", pause)?,
+            max_connections: settings.count("http.max_connections", 4..=65_536)?,
             raw_timeout: read_raw_timeout(settings)?,
+            tokens: settings.take_tokens(),
         })
     }
 }
@@ -175,7 +181,7 @@ pub(super) fn read_path(settings: &mut Settings, key: &str) -> Result<Option<Pat
 
 fn read_tools(settings: &mut Settings) -> Result<Vec<String>, Error> {
     let (tools, origin) = settings.list("tools")?;
-    let known = runward_server::tool_names();
+    let known = [runward_server::tool_names(), vec![runward_server::RAW]].concat();
     match tools.iter().find(|tool| !known.contains(&tool.as_str())) {
         None => Ok(tools),
         Some(unknown) => {

@@ -10,6 +10,7 @@ use super::environment::{Variables, empty_counts, refuse_misspelt, variable};
 use super::error::Error;
 use super::origin::Origin;
 use super::rule::{self, Rule};
+use super::token::{self, Token};
 use super::value::Value;
 
 /// The reference: every setting that exists, its kind and its default.
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     known: BTreeMap<String, Setting>,
     /// The rules of the file, which have no defaults.
     rules: Vec<Rule>,
+    /// The tokens of the file, which have no defaults either.
+    tokens: Vec<Token>,
 }
 
 /// A value and where it came from.
@@ -40,7 +43,7 @@ impl Settings {
     /// The first layer.
     pub(crate) fn defaults() -> Result<Self, Error> {
         let document = parse(DEFAULTS, Path::new("config/default.toml"))?;
-        let mut settings = Settings { known: BTreeMap::new(), rules: Vec::new() };
+        let mut settings = Settings { known: BTreeMap::new(), rules: Vec::new(), tokens: Vec::new() };
         settings.collect_defaults(document.get_ref(), "")?;
         Ok(settings)
     }
@@ -72,6 +75,10 @@ impl Settings {
             let origin = source.origin(name.span().start, &key);
             if key == "rule" {
                 self.rules = rule::read(value.get_ref(), source, &origin)?;
+                continue;
+            }
+            if key == "token" {
+                self.tokens = token::read(value.get_ref(), source, &origin)?;
                 continue;
             }
             if let Some(setting) = self.known.get_mut(&key) {
@@ -132,6 +139,11 @@ impl Settings {
         std::mem::take(&mut self.rules)
     }
 
+    /// Takes the tokens out.
+    pub(crate) fn take_tokens(&mut self) -> Vec<Token> {
+        std::mem::take(&mut self.tokens)
+    }
+
     /// The settings that are left.
     #[cfg(test)]
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
@@ -159,7 +171,7 @@ impl Settings {
         }
         let first = |known: &'_ str| known.split('.').next().unwrap_or_default().len();
         let mut names: Vec<&str> = known().map(|known| known.get(..first(known)).unwrap_or(known)).collect();
-        names.push("rule");
+        names.extend(["rule", "token"]);
         names.sort_unstable();
         names.dedup();
         names

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use runward_policy::Given;
+
 use super::error::Error;
 use super::sections::in_order;
 use super::settings::Settings;
@@ -18,6 +20,8 @@ pub(crate) struct ShellTool {
     /// As written; they are resolved for each call.
     pub(crate) allowed_directories: Vec<PathBuf>,
     pub(crate) log_commands: bool,
+    /// Which variables callers may give.
+    pub(crate) environment: Given,
     /// Patterns for names.
     pub(crate) environment_allow: Vec<String>,
     /// Patterns for names.
@@ -47,6 +51,7 @@ impl ShellTool {
         let max = settings.seconds_from("shell_tool.max_timeout", bounds)?;
         let (default_timeout, max_timeout) = in_order("shell_tool", default, max)?;
         let kinds = [("core", Inherit::Core), ("all", Inherit::All), ("none", Inherit::None)];
+        let given = [("open", Given::Open), ("listed", Given::Listed)];
         let directories = settings.list("shell_tool.allowed_directories")?.0;
         Ok(ShellTool {
             default_timeout,
@@ -55,6 +60,7 @@ impl ShellTool {
             reply_size: settings.size("shell_tool.reply_size", 1 << 10..=16 << 20)?,
             allowed_directories: directories.into_iter().map(PathBuf::from).collect(),
             log_commands: settings.switch("shell_tool.log_commands")?,
+            environment: settings.choice("shell_tool.environment", &given)?,
             environment_allow: settings.list("shell_tool.environment_allow")?.0,
             environment_deny: settings.list("shell_tool.environment_deny")?.0,
             inherit: settings.choice("shell_tool.inherit_environment", &kinds)?,
@@ -116,6 +122,7 @@ mod tests {
                 "inherit_environment = 'some'",
                 "x.toml:2: shell_tool.inherit_environment: \"some\" is not one of core, all, none",
             ),
+            ("environment = 'none'", "x.toml:2: shell_tool.environment: \"none\" is not one of open, listed"),
         ] {
             assert_eq!(with(wrong).unwrap_err(), message);
         }

@@ -8,12 +8,11 @@ mod tell;
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use anyhow::Context;
-use runward_model::wire::Launch;
-use runward_model::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
-use runward_process::{Child, RunnerProgram, Spawner, Stdio};
+use runward_model::{Abilities, Enforced, Fence, Limits, Network, Profile, Promise, Tier};
+use runward_process::{Child, OwnProgram, RunnerProgram, Spawner, Stdio};
 use runward_sandbox::{Fallback, Scene, Settings, trial};
 
 use crate::args::{Common, Doctor};
@@ -121,7 +120,7 @@ async fn act(spawner: &Spawner, fence: Option<Fence>, set: &Set) -> anyhow::Resu
     let arguments = set.stage().arguments();
     let words: Vec<&str> = std::iter::once(trial::NAME).chain(arguments.iter().map(String::as_str)).collect();
     let mut child = start(spawner, program.as_os_str(), &words, fence, set.handle()?).await?;
-    let _proxy = child.outlet.take().map(proxy::serve).transpose()?;
+    let _proxy = child.proxy_listener.take().map(proxy::serve).transpose()?;
     let mut output = Vec::new();
     let mut stdout = child.stdout.take().context("no output")?;
     let mut chunk = vec![0; 16 * 1024];
@@ -142,9 +141,8 @@ async fn start(
     fence: Option<Fence>,
     directory: OwnedFd,
 ) -> anyhow::Result<Child> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let variable = [b"PATH=", path.as_bytes()].concat();
-    let launch =
-        Launch::new(program.as_bytes(), words.iter().map(|word| word.as_bytes()), [variable.as_slice()])?;
-    Ok(spawner.spawn(launch.fenced(fence), directory, Stdio::Pipes).await?)
+    let env = [("PATH".into(), std::env::var_os("PATH").unwrap_or_default())];
+    let (program, fence) = (Path::new(program), fence.as_ref());
+    let own = OwnProgram { program, argv: words, env: &env, limits: Limits::default(), fence };
+    Ok(spawner.spawn(own.for_doctor()?, directory, Stdio::Pipes).await?)
 }

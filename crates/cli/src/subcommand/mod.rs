@@ -8,6 +8,7 @@ mod policy_test;
 mod resume;
 mod serve;
 mod stdio;
+mod token;
 
 use clap::CommandFactory;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Approvals(action)) => approvals::run(action, &args.common),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
         Some(Subcommand::Doctor(doctor)) => doctor::run(&doctor, &args.common),
+        Some(Subcommand::Token(args)) => token::run(&args),
         Some(Subcommand::Resume) => resume::run(&args.common),
         None => {
             Args::command().print_help()?;

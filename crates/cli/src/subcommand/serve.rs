@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
+use runward_process::descriptors;
 use runward_server::{Mcp, http};
 
 use crate::args::{Common, Serve};
@@ -15,9 +16,13 @@ pub(crate) fn run(args: &Serve, common: &Common) -> anyhow::Result<Exit> {
     let flags = [common.flags(), args.flags()].concat();
     let config = Config::load(common.config.as_deref(), &flags)?;
     crate::log::start(&config.log)?;
-    let settings = wiring::server_settings(&config, secrets::token()?);
+    let tokens = wiring::tokens(&config, secrets::token()?.as_deref())?;
+    let mut settings = wiring::server_settings(&config, tokens);
+    let descriptors = descriptors::raise();
+    let connections = &mut settings.http.limits.connections;
+    *connections = descriptors.connections(config.limits.sessions).min(*connections);
     wiring::block_on(async {
-        let engine = wiring::engine(&config);
+        let engine = wiring::engine_beside(&config, descriptors.inherited);
         engine.close_lost_calls();
         let _watch = wiring::watch_policy(&config, &engine)?;
         let mcp = Mcp::new(engine.clone(), &settings)?;

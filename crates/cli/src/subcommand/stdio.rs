@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use runward_server::{Mcp, stdio};
+use runward_server::{Mcp, Tokens, stdio};
 
 use crate::args::{Common, Stdio};
 use crate::config::Config;
@@ -17,7 +17,9 @@ pub(crate) fn run(args: &Stdio, common: &Common) -> anyhow::Result<Exit> {
     if io::stdin().is_terminal() {
         eprintln!("runward: waiting for MCP messages; a client is meant to start this (see runward --help)");
     }
-    let settings = wiring::server_settings(&config, secrets::token()?);
+    // Nobody shows a token here, but commands must not find it either.
+    secrets::token()?;
+    let settings = wiring::server_settings(&config, Tokens::default());
     wiring::warn_if_nothing_may_run(&config);
     wiring::block_on(async {
         let engine = wiring::engine(&config);

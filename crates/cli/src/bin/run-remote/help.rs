@@ -19,7 +19,8 @@ Options:
 
 Variables:
   RUN_REMOTE_SERVER  where the server is: a full URL, such as http://127.0.0.1:8000/raw
-  RUN_REMOTE_TOKEN   its bearer token, if it wants one
+  RUN_REMOTE_TOKEN   its bearer token, if it wants one; without it, for servers on this machine, the
+                     one that runward token made
 
 Standard input is forwarded unless it is a terminal. ^C and SIGTERM go to the command; a second one
 gives up here and ends it there. A lost connection is taken up again where it broke.

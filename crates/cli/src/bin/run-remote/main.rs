@@ -10,6 +10,8 @@ mod output;
 mod run;
 mod setup;
 mod signals;
+#[path = "../../state.rs"]
+mod state;
 mod terminal;
 
 use std::process::ExitCode;

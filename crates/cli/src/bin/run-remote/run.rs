@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 
-use runward_client::{Call, Error, Event, Events, Server};
+use runward_client::{Call, Error, Event, Events, Server, Stdin};
 use runward_model::Stream;
 
 use crate::acknowledge::Acknowledging;
@@ -69,7 +69,7 @@ impl Following {
         };
         signals::forward(server.control(&session))?;
         let raw = call.tty.and_then(|_| RawMode::enter());
-        if call.stdin.is_some() {
+        if call.stdin == Stdin::Stream {
             input::forward(server.control(&session));
         }
         let acknowledging = Acknowledging::new(server.clone(), &session);

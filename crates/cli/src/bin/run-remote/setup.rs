@@ -5,10 +5,11 @@ use std::env;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use runward_client::{Address, Call, Input, Server};
+use runward_client::{Address, Call, Server, Stdin};
 
 use crate::args::Args;
 use crate::exit::Failure;
+use crate::state::State;
 use crate::terminal;
 
 /// For how long the server keeps a command whose client was lost.
@@ -27,7 +28,11 @@ pub(crate) fn server() -> Result<Server, Failure> {
     let address: Address = text
         .parse()
         .map_err(|why| Failure::usage(format!("{SERVER} is {text:?}: {why}, as in {example}")))?;
-    Ok(Server::new(address, token()?))
+    let token = match token()? {
+        None if address.is_loopback() => own_token()?,
+        token => token,
+    };
+    Ok(Server::new(address, token))
 }
 
 fn token() -> Result<Option<String>, Failure> {
@@ -35,6 +40,13 @@ fn token() -> Result<Option<String>, Failure> {
     let token = token.into_string().ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
     let wrong = || Failure::usage(format!("{TOKEN} holds a character that no token has; set it again"));
     token.map(Some).ok_or_else(wrong)
+}
+
+/// The token that this user has made on this machine, for servers on it.
+fn own_token() -> Result<Option<String>, Failure> {
+    runward_client::token(&State::token_file()).map_err(|why| {
+        Failure::usage(format!("the token of this user cannot be used: {why}; or set {TOKEN}"))
+    })
 }
 
 /// What is asked of the server.
@@ -45,12 +57,13 @@ pub(crate) fn call(args: Args) -> Result<Call, Failure> {
     Ok(Call {
         cwd: Some(directory(args.cwd)?),
         env: environment(&args.keep_env)?,
-        stdin: streams.then_some(Input::Stream),
+        stdin: if streams { Stdin::Stream } else { Stdin::None },
         tty,
-        timeout_ms: args.timeout.map(milliseconds),
-        resume_ms: Some(milliseconds(RESUME)),
+        timeout_ms: args.timeout.map_or(0, milliseconds),
+        resume_ms: milliseconds(RESUME),
         executable: args.program,
         args: args.words,
+        ..Call::default()
     })
 }
 

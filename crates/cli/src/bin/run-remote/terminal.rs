@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use runward_client::Tty;
+use runward_client::Size;
 use rustix::fs::{FileType, Stat};
 use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
@@ -39,10 +39,10 @@ pub(crate) fn restore() {
 }
 
 /// How large it is; as large as terminals have always been, where there is none.
-pub(crate) fn size() -> Tty {
+pub(crate) fn size() -> Size {
     let sizes = [tcgetwinsize(stdout()), tcgetwinsize(stdin()), tcgetwinsize(stderr())];
     let known = sizes.into_iter().flatten().find(|size| size.ws_row > 0 && size.ws_col > 0);
-    known.map_or(Tty { rows: 24, cols: 80 }, |size| Tty { rows: size.ws_row, cols: size.ws_col })
+    known.map_or(Size::default(), |size| Size { rows: size.ws_row, cols: size.ws_col })
 }
 
 /// Whether standard input is `/dev/null`, which needs no forwarding.

@@ -52,6 +52,7 @@ fn tell(out: &mut Out, stored: &Stored, record: &Record) -> anyhow::Result<()> {
         Entry::Typed(_) => "typed",
         Entry::Reached(_) => "reached",
         Entry::Closed(_) => "closed",
+        Entry::Dropped(_) => "dropped",
     };
     writeln!(out, "record {}: {phase} at {}", stored.number, record.time)?;
     match &record.entry {
@@ -62,6 +63,7 @@ fn tell(out: &mut Out, stored: &Stored, record: &Record) -> anyhow::Result<()> {
         Entry::Typed(typed) => tell_typed(out, typed)?,
         Entry::Reached(reached) => tell_reached(out, reached)?,
         Entry::Closed(closed) => tell_closed(out, closed)?,
+        Entry::Dropped(dropped) => field(out, "reason", &dropped.reason)?,
     }
     field(out, "server", &format!("process {}", record.server.pid))?;
     field(out, "hash", &stored.hash.to_string())?;
@@ -76,6 +78,10 @@ fn tell_judged(out: &mut Out, judged: &Judged) -> io::Result<()> {
     }
     field(out, "principal", &judged.principal)?;
     field(out, "command", &judged.command)?;
+    if let Some(omitted) = &judged.omitted {
+        field(out, "", &format!("whole: {} bytes, SHA-256 {}", omitted.bytes, omitted.sha256))?;
+        field(out, "", &format!("left out: {} commands, {} variables", omitted.commands, omitted.variables))?;
+    }
     for (label, path) in [("program", &judged.program), ("directory", &judged.directory)] {
         if let Some(path) = path {
             field(out, label, &path.display().to_string())?;

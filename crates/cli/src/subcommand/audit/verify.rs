@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use runward_audit::{Fault, Trail, Verification};
+use runward_audit::{Dropped, Fault, Trail, Verification};
 use serde_json::{Value, json};
 
 use super::{Out, is_missing, nothing_yet, place};
@@ -27,6 +27,14 @@ fn tell(out: &mut Out, found: &Verification, trail: &Trail) -> std::io::Result<(
     let result = if found.is_clean() { "clean" } else { "broken" };
     let records = if found.records == 1 { "record" } else { "records" };
     writeln!(out, "{result}: {} {records} at {}", found.records, place(trail))?;
+    if let Some((time, dropped)) = &found.dropped {
+        let Dropped { last, reason, .. } = dropped;
+        let first = last + 1;
+        writeln!(
+            out,
+            "from record {first}: all before it were dropped, the last of them at {time}, {reason}"
+        )?;
+    }
     for fault in &found.faults {
         writeln!(out, "  {fault}")?;
     }
@@ -42,6 +50,7 @@ fn as_json(found: &Verification, trail: &Trail) -> Value {
         "path": trail.path().to_string_lossy(),
         "records": found.records,
         "head": found.head.map(|(number, hash)| json!({ "number": number, "hash": hash })),
+        "dropped": found.dropped.as_ref().map(|(time, dropped)| json!({ "time": time, "record": dropped })),
         "faults": found.faults.iter().map(fault).collect::<Vec<_>>(),
     })
 }

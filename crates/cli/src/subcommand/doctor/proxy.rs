@@ -27,4 +27,6 @@ impl Gate for Nobody {
     fn ask(&self, _: &Target) -> Later<Result<String, String>> {
         Box::pin(async { Err("nobody is asked".to_owned()) })
     }
+
+    fn crowded(&self, _: usize) {}
 }
