@@ -101,7 +101,7 @@ class User:
         return ElicitResult(action="accept", content=self.answer)
 
 
-async def approvals(client, user, check):
+async def approvals(client, user, apart, check):
     asked = {"cmd": "echo hello", "sandbox_permissions": "require_escalated", "justification": "to see it run"}
     user.answer = {"decision": "deny", "note": "not today"}
     answer = await call(client, "exec_command", asked)
@@ -111,10 +111,11 @@ async def approvals(client, user, check):
     for _ in range(2):
         answer = await call(client, "exec_command", asked)
         check("what the user approves runs", not answer[0] and "hello" in answer[1], answer)
-    check("what is approved for the session is asked once", len(user.forms) == 2, user.forms)
+    # What nobody can tell from other clients is asked about each time.
+    check("what is approved for the session is asked once", len(user.forms) == (2 if apart else 3), user.forms)
 
 
-async def drive(target, mode, place, check):
+async def drive(target, mode, apart, place, check):
     user = User()
     async with Client(target, mode=mode, elicitation_callback=user) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
@@ -123,7 +124,7 @@ async def drive(target, mode, place, check):
         await side_by_side(client, place, check)
         await heartbeat(client, place, check)
         await live(client, place, check)
-        await approvals(client, user, check)
+        await approvals(client, user, apart, check)
         await cancel(client, place, check)
         left = asyncio.create_task(call(client, "execute_process", place.tree()))
         check("a call is in flight at the end", await reached(place.tree_is_up), place.alive())
@@ -136,9 +137,11 @@ def run(tally, transport, mode):
             tally.check(f"python {transport} {mode}: {label}", ok, detail)
 
         server = HttpServer(place) if transport == "http" else None
+        # Over HTTP, without a token, only the sessions of older revisions tell clients apart.
+        apart = transport == "stdio" or mode == "legacy"
         target = server.url if server else StdioServerParameters(command=RUNWARD, args=["stdio"], env=place.env)
         try:
-            asyncio.run(drive(target, mode, place, check))
+            asyncio.run(drive(target, mode, apart, place, check))
         except Exception as error:
             check("the client works to its end", False, repr(error))
         if server:

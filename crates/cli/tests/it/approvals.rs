@@ -23,21 +23,21 @@ justification = "who are you?"
 "#;
 
 /// Settings and state of their own for every test.
-struct Home(TempDir);
+pub(crate) struct Home(TempDir);
 
 impl Home {
-    fn new(settings: &str) -> Self {
+    pub(crate) fn new(settings: &str) -> Self {
         let home = Home(tempfile::tempdir().unwrap());
         fs::write(home.path("config.toml"), settings).unwrap();
         home
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// The program with these settings, whatever it is called with.
-    fn program(&self, args: &[&str]) -> Program {
+    pub(crate) fn program(&self, args: &[&str]) -> Program {
         Program::new(args)
             .env("XDG_STATE_HOME", self.path("state"))
             .env("RUNWARD_CONFIG", self.path("config.toml"))
@@ -47,12 +47,12 @@ impl Home {
         self.path("state/runward/approvals")
     }
 
-    fn runward(&self, args: &[&str]) -> Ended {
+    pub(crate) fn runward(&self, args: &[&str]) -> Ended {
         self.program(args).run()
     }
 
     /// What `approvals list --json` shows, once it shows something.
-    fn open_questions(&self, wanted: usize) -> Vec<Value> {
+    pub(crate) fn open_questions(&self, wanted: usize) -> Vec<Value> {
         let mut open = Vec::new();
         eventually("the questions are open", || {
             open = self.listed();
@@ -89,18 +89,18 @@ fn command(line: &str) -> Value {
     json!({ "command": line })
 }
 
-fn text(result: &Value) -> String {
+pub(crate) fn text(result: &Value) -> String {
     result["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
 #[track_caller]
-fn ran(result: &Value, stdout: &str) {
+pub(crate) fn ran(result: &Value, stdout: &str) {
     assert_eq!(result["isError"], false, "{result}");
     assert!(text(result).contains(stdout), "{result}");
 }
 
 #[track_caller]
-fn refused(result: &Value, why: &str) {
+pub(crate) fn refused(result: &Value, why: &str) {
     assert_eq!(result["isError"], true, "{result}");
     assert!(text(result).contains(why), "{result}");
 }
@@ -168,7 +168,9 @@ fn what_a_user_denies_does_not_run_and_the_caller_hears_why() {
 #[test]
 fn an_approval_for_the_session_is_not_asked_again_in_it() {
     let home = without_desk("");
-    for mut person in home.people() {
+    let mut people = home.people();
+    let nobody_known = people.pop();
+    for mut person in people {
         let call = person.begin("execute_command", &command("id -u"));
         person.form(call);
         ran(&person.decide(call, "approve for this session"), "");
@@ -177,6 +179,13 @@ fn an_approval_for_the_session_is_not_asked_again_in_it() {
         let call = person.begin("execute_command", &command("id -g"));
         person.form(call);
         refused(&person.decide(call, "deny"), "denied by");
+    }
+    // Over HTTP without sessions and without a token, the next call could be anybody's.
+    let mut person = nobody_known.unwrap();
+    for decision in ["approve for this session", "approve once"] {
+        let call = person.begin("execute_command", &command("id -u"));
+        person.form(call);
+        ran(&person.decide(call, decision), "");
     }
 }
 

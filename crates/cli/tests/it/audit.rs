@@ -6,7 +6,7 @@ use std::time::Duration;
 use runward_audit::{
     CallId, Client, Closed, Closing, Command, Entry, Judged, Output, Ruling, Started, Trail,
 };
-use runward_model::{Decision, Ending, Outcome, SessionId, Tree, Usage};
+use runward_model::{Decision, Ending, Outcome, SessionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -82,21 +82,12 @@ fn judged(call: &str, command: &str, decision: Decision) -> Judged {
         directory: Some("/srv".into()),
         variables: vec!["LANG".into(), "TERM".into()],
         verdict: Some(ruling),
+        omitted: None,
     }
 }
 
 fn outcome() -> Outcome {
-    Outcome {
-        ending: Ending::Exited(3),
-        stopped: None,
-        wall: Duration::from_millis(1_250),
-        usage: Usage::default(),
-        tree: Tree::default(),
-        limit_hit: None,
-        waiting_for_input: false,
-        output_cut: false,
-        denied: None,
-    }
+    Outcome { wall: Duration::from_millis(1_250), ..Outcome::of(Ending::Exited(3)) }
 }
 
 #[test]

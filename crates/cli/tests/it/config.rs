@@ -102,7 +102,7 @@ fn an_unknown_key_is_named_with_file_and_line_and_what_was_meant() {
         .refused(4, "limits.outptu: there is no such setting; did you mean limits.output?");
     File::new("[http]\ntls = true\n").refused(
         2,
-        "http.tls: there is no such setting; there are http.allowed_hosts, http.allowed_origins, http.bind, http.max_body",
+        "http.tls: there is no such setting; there are http.allowed_hosts, http.allowed_origins, http.bind, http.body_timeout, http.head_timeout, http.idle_timeout, http.max_body, http.max_connections",
     );
     let ended = File::new("[nonsense]\n").check();
     let (message, names) = ended.stderr.trim_end().split_once("; there are ").unwrap();

@@ -63,7 +63,7 @@ fn over_http_a_run_with_a_key_outlives_its_connection_and_a_retry_attaches_to_it
         log.display(),
         go.display()
     );
-    let arguments = json!({"command": line, "request_key": "k"});
+    let arguments = json!({"command": line, "request_key": "5e2f0d1c-77aa-4c1b-9d1e-2b8f3a6c4d90"});
     let call = json!({"name": "execute_command", "arguments": arguments});
     let left = client.begin("tools/call", call);
     eventually("the command has begun", || log.exists());

@@ -60,11 +60,10 @@ fn blocked_commands_are_tried_too() {
     std::fs::write(&file, "[shell_tool]\nallowed_commands = [\"*\"]\nblocked_commands = [\"rm -rf\"]\n")
         .unwrap();
     let ended = Program::new(&["policy", "test", "--config", file.to_str().unwrap()]).run();
-    assert_eq!(ended.code, 1, "{ended:?}");
-    assert!(ended.stdout.contains("  awk 'BEGIN { system(\"rm -rf\") }'\n"), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("sh -c") && !ended.stdout.contains("canary"), "{}", ended.stdout);
-    let last = ended.stdout.lines().last().unwrap();
-    assert!(last.ends_with(" attacks (a blocked command among their targets) would get through."), "{last}");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let said = ended.stdout.trim_end();
+    assert!(said.starts_with("All "), "{said}");
+    assert!(said.ends_with(" attacks (a blocked command among their targets) are refused."), "{said}");
 }
 
 #[test]

@@ -48,6 +48,16 @@ impl Program {
         self
     }
 
+    /// The same started by a shell that does this first.
+    pub(crate) fn after(self, first: &str) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "a test starts the program under test")]
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("{first} && exec \"$@\""), "sh"]).stdin(Stdio::null()).env_clear();
+        command.arg(self.0.get_program()).args(self.0.get_args());
+        command.envs(self.0.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Program(command)
+    }
+
     /// The same where this directory is a disk of so many KiB that only the program and its commands see; `None` where
     /// this host lets nobody mount one.
     pub(crate) fn on_small_disk(self, directory: &Path, kib: u32) -> Option<Self> {

@@ -9,7 +9,11 @@ use serde_json::{Value, json};
 use crate::program::Program;
 
 fn client() -> StdioClient {
-    StdioClient::start(Program::new(&["stdio"]).env("ALLOWED_COMMANDS", "*").into_command(), Era::Modern)
+    client_allowed("*")
+}
+
+fn client_allowed(list: &str) -> StdioClient {
+    StdioClient::start(Program::new(&["stdio"]).env("ALLOWED_COMMANDS", list).into_command(), Era::Modern)
 }
 
 #[track_caller]
@@ -116,6 +120,25 @@ fn a_refusal_carries_the_receipt_and_what_would_allow_it() {
     assert_eq!(other["_meta"]["runward/policy"]["decision"], "deny", "{other}");
     let ran = result(&client.call("execute_process", json!({ "file": "echo" }))).clone();
     assert_eq!(ran["_meta"]["runward/policy"]["decision"], "allow", "{ran}");
+}
+
+#[test]
+fn where_rules_decide_bash_is_given_what_was_judged_and_never_the_text() {
+    let line = "echo \"$BASH_EXECUTION_STRING\" | cat # größer";
+    for (list, given) in [("*", line), ("echo,cat", "'echo' \"${BASH_EXECUTION_STRING}\" | 'cat'")] {
+        let result = shell(&mut client_allowed(list), json!({ "command": line }));
+        assert_eq!(result["structuredContent"]["stdout"], format!("{given}\n"), "{list}");
+        assert_eq!(result["structuredContent"]["command"], line);
+    }
+}
+
+#[test]
+fn messages_of_bash_name_the_lines_of_the_caller() {
+    let script = "# first\n\necho \"a\nb\" \\\n  c\ncat <<E\nx\nE\ncd /nowhere\n";
+    let result = shell(&mut client_allowed("echo,cat,cd"), json!({ "command": script }));
+    let stderr = result["structuredContent"]["stderr"].as_str().unwrap();
+    assert!(stderr.contains("line 9: cd: /nowhere"), "{stderr}");
+    assert_eq!(result["structuredContent"]["stdout"], "a\nb c\nx\n");
 }
 
 #[test]

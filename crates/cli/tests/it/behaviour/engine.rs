@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use runward_engine::{Background, Engine, OutputSettings, Session, Settings};
+use runward_engine::{Background, Conversation, Engine, OutputSettings, Session, Settings, Watch};
 use runward_model::{
     Argv, Caller, Captured, Door as DoorName, Ending, Principal, Refusal, Request, Stdio, StopReason, View,
     Work,
@@ -59,18 +59,21 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
 impl Door for InProcess {
     fn begin(&mut self, ask: &Ask) -> CallId {
         let request = Request {
-            caller: Caller { door: DoorName("test"), principal: Principal::local(), client: None },
+            caller: Caller { door: DoorName::named("test"), principal: Principal::local(), client: None },
             work: Work::Argv(Argv { file: ask.file.clone(), args: ask.args.clone() }),
             cwd: ask.cwd.clone().map(Into::into),
             env: Vec::new(),
-            presets: &[],
+            door_env: Vec::new(),
             stdio: ask.input.clone().map_or(Stdio::Pipes, |text| Stdio::Given(text.into_bytes())),
             timeout: Some(ask.timeout),
             workflow: runward_model::Workflow::default(),
             wish: runward_model::Wish::default(),
         };
         let call = CallId(self.calls.len().try_into().unwrap());
-        self.calls.insert(call, self.runtime.block_on(self.engine.start(request)));
+        self.calls.insert(
+            call,
+            self.runtime.block_on(self.engine.start(request, &Conversation::default(), Watch::Call)),
+        );
         call
     }
 

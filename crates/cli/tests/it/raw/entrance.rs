@@ -35,6 +35,24 @@ fn pages_of_others_and_rebound_names_are_refused() {
 }
 
 #[test]
+fn a_page_of_another_port_and_a_body_that_is_not_json_by_its_header_start_nothing() {
+    let raw = Raw::allowing("ls");
+    let body = br#"{"executable":"ls"}"#;
+    for path in ["/raw", "/check"] {
+        for origin in ["http://localhost:1", "https://127.0.0.1"] {
+            let refused = raw.send("POST", path, &[("Origin", origin)], body).refusal();
+            assert_eq!(refused, (403, "origin_not_allowed".to_owned()), "{path} {origin}");
+        }
+        for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx"] {
+            let refused = raw.send("POST", path, &[("Content-Type", kind)], body).refusal();
+            assert_eq!(refused, (415, "unsupported_media_type".to_owned()), "{path} {kind}");
+        }
+        let json = [("Content-Type", "application/json; charset=utf-8")];
+        assert_eq!(raw.send("POST", path, &json, body).status, 200, "{path}");
+    }
+}
+
+#[test]
 fn every_call_is_recorded_with_its_door_and_its_client() {
     let state = tempfile::tempdir().unwrap();
     let home = state.path().to_str().unwrap();

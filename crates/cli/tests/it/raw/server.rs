@@ -28,13 +28,29 @@ impl Raw {
 
     /// With these variables.
     pub(crate) fn with(variables: &[(&str, &str)]) -> Self {
-        let program = Program::new(&["serve", "--bind", "127.0.0.1:0"]);
+        Raw::bound(&[&[("MCP_BIND_ADDR", "127.0.0.1:0")], variables].concat()).unwrap()
+    }
+
+    /// The same where they say where it listens; `None` where it cannot.
+    pub(crate) fn bound(variables: &[(&str, &str)]) -> Option<Self> {
+        Raw::start(variables, |program| program)
+    }
+
+    /// With these variables and what `ulimit` makes of this.
+    pub(crate) fn with_descriptors(limit: &str, variables: &[(&str, &str)]) -> Self {
+        let variables = [&[("MCP_BIND_ADDR", "127.0.0.1:0")], variables].concat();
+        Raw::start(&variables, |program| program.after(&format!("ulimit {limit}"))).unwrap()
+    }
+
+    fn start(variables: &[(&str, &str)], prepared: impl FnOnce(Program) -> Program) -> Option<Self> {
+        let program = Program::new(&["serve"]);
         let program = variables.iter().fold(program, |program, (name, value)| program.env(name, value));
+        let program = prepared(program);
         let mut server = TestServer::start(program.into_command());
         let mut line = String::new();
         BufReader::new(server.take_output()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").unwrap().to_owned();
-        Raw { server, address }
+        let address = line.trim_end().strip_prefix("listening on http://")?.to_owned();
+        Some(Raw { server, address })
     }
 
     /// What `RUN_REMOTE_SERVER` should be.
@@ -49,6 +65,9 @@ impl Raw {
         let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
         if headers.iter().all(|(name, _)| *name != "Host") {
             let _ = write!(head, "Host: {}\r\n", self.address);
+        }
+        if headers.iter().all(|(name, _)| *name != "Content-Type") {
+            head.push_str("Content-Type: application/json\r\n");
         }
         for (name, value) in headers {
             let _ = write!(head, "{name}: {value}\r\n");
@@ -128,6 +147,11 @@ impl Answer {
                 return None;
             }
         }
+    }
+
+    /// What it is read from.
+    pub(crate) fn socket(&self) -> &TcpStream {
+        self.reader.get_ref()
     }
 
     /// Reads a single byte, as the slowest of readers does.

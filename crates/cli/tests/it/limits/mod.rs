@@ -1,0 +1,8 @@
+//! What is too much, over the real program.
+
+mod connections;
+mod large;
+mod processes;
+mod sessions;
+mod trail;
+mod twice;

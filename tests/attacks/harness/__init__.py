@@ -1,0 +1,1 @@
+"""What every family of attacks is tried with: places, servers, clients."""
