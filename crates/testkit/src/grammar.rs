@@ -28,9 +28,12 @@ impl Dice {
         Dice(seed)
     }
 
-    /// Begins anywhere.
-    pub fn thrown() -> Self {
-        Dice(RandomState::new().hash_one(0))
+    /// Begins where `PROPTEST_RNG_SEED` says, which property tests obey as well, or else anywhere. Different streams of one
+    /// seed have nothing in common.
+    pub fn thrown(stream: u64) -> Self {
+        let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok());
+        let mut dice = Dice(seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
+        Dice(dice.throw() ^ Dice(stream).throw())
     }
 
     /// The next number.

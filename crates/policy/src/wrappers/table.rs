@@ -45,9 +45,10 @@ pub(super) struct Wrapper {
 }
 
 impl Wrapper {
-    /// Whether an operand that nobody knows is judged later as the command that it would be.
+    /// Whether an operand that nobody knows is judged later as the command that it would be. What begins as an option does is
+    /// none: `-Srm\ x=~/y` has a `=` too, and `env` splits it into a command.
     pub(super) fn takes_any_operand(&self, prefix: &str) -> bool {
-        matches!(self.inner, Inner::Variables) && prefix.contains('=')
+        matches!(self.inner, Inner::Variables) && prefix.contains('=') && !prefix.starts_with('-')
     }
 }
 

@@ -79,6 +79,23 @@ fn options_are_found_in_any_order_and_form() {
 }
 
 #[test]
+fn an_option_of_env_is_no_variable_though_it_holds_one() {
+    let policy = blocking("*", &["rm"]);
+    let blocked = [
+        "env -Srm\\ x=~/y",
+        "env -iSrm\\ x=~",
+        "env -S'rm 'x=~",
+        "env -i --split-string=rm\\ x=~",
+        "env -u=~ rm x",
+    ];
+    assert_eq!(wrongly_judged(&policy, &blocked, Decision::Deny), Vec::<&str>::new());
+    assert_eq!(
+        wrongly_judged(&policy, &["env x=~/y ls", "env -i x=~ ls"], Decision::Allow),
+        Vec::<&str>::new()
+    );
+}
+
+#[test]
 fn a_blocked_command_is_found_in_every_place_and_through_wrappers_and_shells() {
     let policy = blocking("*", &["rm -rf"]);
     let lines = [

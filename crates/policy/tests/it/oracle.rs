@@ -7,7 +7,7 @@ mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
 use runward_model::{Argv, Decision, Verdict, Work};
@@ -18,6 +18,9 @@ use runward_testkit::{Cage, Dice, Executed, Recorded, executed, skipped};
 use policies::{DECOYS, policies};
 use sources::Source;
 use surroundings::Surroundings;
+
+/// How many streams of scripts there are. Each is the same in every run with the same seed, whichever thread takes it.
+const STREAMS: u64 = 16;
 
 /// How many allowed scripts are run; each takes a few milliseconds. `ORACLE_RUNS=1000000` asks for a million.
 fn wanted_runs() -> usize {
@@ -40,6 +43,22 @@ impl<'a> Court<'a> {
         let work = cage.work("work");
         let policies = policies(&cage.bin());
         Court { cage, work, surroundings, policies, allowed: BTreeMap::new() }
+    }
+
+    /// Runs so many scripts of a stream.
+    fn try_stream(&mut self, stream: u64, wanted: usize) {
+        let mut source = Source::new(stream);
+        let mut runs = 0;
+        while runs < wanted {
+            let (text, dice) = source.script();
+            if self.try_out(&text, dice) {
+                runs += 1;
+                // What scripts leave behind must not pile up.
+                if runs.is_multiple_of(64) {
+                    self.cage.work("work");
+                }
+            }
+        }
     }
 
     /// Runs a script that some policy allows and holds each of those to what it said; whether it was run.
@@ -145,20 +164,13 @@ fn whatever_is_allowed_executes_nothing_that_was_not_judged() {
     if Court::new(&surroundings).run(":", &mut Dice::new(0)).is_none() {
         return skipped("processes cannot be traced here");
     }
-    let (wanted, runs) = (wanted_runs(), AtomicUsize::new(0));
+    let (wanted, streams) = (wanted_runs(), AtomicU64::new(0));
     let threads = available_parallelism().map_or(2, usize::from);
     let counts: Vec<_> = std::thread::scope(|scope| {
         let thread = || {
-            let (mut court, mut source) = (Court::new(&surroundings), Source::new());
-            while runs.load(Ordering::Relaxed) < wanted {
-                let (text, dice) = source.script();
-                if court.try_out(&text, dice) {
-                    let before = runs.fetch_add(1, Ordering::Relaxed);
-                    // What scripts leave behind must not pile up.
-                    if before.is_multiple_of(64) {
-                        court.cage.work("work");
-                    }
-                }
+            let mut court = Court::new(&surroundings);
+            while let stream @ 0..STREAMS = streams.fetch_add(1, Ordering::Relaxed) {
+                court.try_stream(stream, wanted.div_ceil(usize::try_from(STREAMS).unwrap()));
             }
             court.allowed
         };

@@ -74,7 +74,7 @@ fn the_corpus_does_the_same_once_written() {
 
 #[test]
 fn scripts_of_the_grammar_read_the_same_once_written() {
-    let mut dice = Dice::thrown();
+    let mut dice = Dice::thrown(0);
     let read = (0..20_000)
         .filter(|_| reads_the_same(&Grammar::bash().script(&mut dice, Calm::No)).is_some())
         .count();
@@ -89,7 +89,7 @@ fn wanted_runs() -> usize {
 #[test]
 fn scripts_of_the_grammar_do_the_same_once_written() {
     let cage = Cage::with(&[]);
-    let mut dice = Dice::thrown();
+    let mut dice = Dice::thrown(0);
     let mut runs = 0;
     while runs < wanted_runs() {
         let text = Grammar::bash().script(&mut dice, Calm::Yes);
@@ -100,8 +100,16 @@ fn scripts_of_the_grammar_do_the_same_once_written() {
         // What bash itself does not read need not be refused here.
         let refused = String::from_utf8_lossy(&first.stderr).contains("syntax error near");
         let (a, b) = (plainly(&first, &files), plainly(&second, &files_again));
-        assert!(refused || a == b, "\n{text}\n--- written:\n{written}\n--- {a:?}\n--- {b:?}");
+        let same = refused || a == b || bash_may_lose_a_separator(&text);
+        assert!(same, "\n{text}\n--- written:\n{written}\n--- {a:?}\n--- {b:?}");
     }
+}
+
+/// Bash writes a substitution anew before it runs it, and loses the separator behind `&&` and `||` where a here-document came
+/// before: `cat <(for n in 1; do cat <<E⏎x⏎E⏎done && echo a; echo b)` prints `a echo b`. What was written holds none.
+fn bash_may_lose_a_separator(text: &str) -> bool {
+    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+    has(&["<<"]) && has(&["$(", "<(", ">("]) && has(&["&&", "||"])
 }
 
 /// What a script printed and left, with the messages of bash as if they quoted nothing and named no line: a command that

@@ -1,7 +1,7 @@
 //! Where scripts come from.
 
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use runward_testkit::{Calm, Dice, Grammar};
 
 use crate::scripts::{damaged, soup, well_formed};
@@ -19,10 +19,12 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(stream: u64) -> Self {
+        let mut dice = Dice::thrown(stream);
+        let rng_seed = RngSeed::Fixed(dice.throw());
         Source {
-            dice: Dice::thrown(),
-            runner: TestRunner::new(Config::default()),
+            dice,
+            runner: TestRunner::new(Config { rng_seed, ..Config::default() }),
             others: vec![soup().boxed(), well_formed().boxed(), damaged().boxed()],
         }
     }
