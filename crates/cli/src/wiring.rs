@@ -93,7 +93,9 @@ pub(crate) fn approvals_directory(config: &Config) -> PathBuf {
 pub(crate) fn policy(config: &Config) -> Policy {
     let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let policy = |allowlist| {
+        let usual = sandboxing(config).usual;
         Policy::new(allowlist, SearchPath::new(&path))
+            .with_writable(move |file| usual.may_be_written(file))
             .with_rules(config.rules.rules.clone())
             .with_environment(environment_rules(&config.shell_tool))
     };

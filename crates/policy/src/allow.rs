@@ -85,6 +85,9 @@ impl Scene<'_> {
         if let Some(link) = self.link_by_viewer(name).filter(|_| !self.is_guessed()) {
             return Err(viewer::advice(name, &link));
         }
+        if let Some(link) = self.link_to_turn(name).filter(|_| !self.is_guessed()) {
+            return Err(viewer::advice_to_turn(name, &link));
+        }
         self.enclosed(words)?;
         if self.policy.rules.restrict() && !self.is_guessed() && self.is_missing(name) {
             return Err(no_such(name));

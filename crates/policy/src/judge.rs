@@ -1,14 +1,18 @@
 //! The verdict.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use runward_model::{Argv, Decision, Judged, Verdict};
 
 use crate::facts::{Fact, Word};
 use crate::rego::Budget;
+use crate::viewer::link_to_turn;
 use crate::weigh::{Scene, Weighed};
-use crate::{Allowlist, EnvironmentRules, Held, NamedFiles, Reading, Rego, Rules, SearchPath, Trace};
+use crate::{
+    Allowlist, EnvironmentRules, Held, NamedFiles, Reading, Rego, Rules, SearchPath, Trace, Writable,
+};
 
 /// The rules that an operator set.
 #[derive(Clone, Debug)]
@@ -18,6 +22,24 @@ pub struct Policy {
     pub(crate) rules: Rules,
     pub(crate) environment: EnvironmentRules,
     pub(crate) rego: Option<Rego>,
+    pub(crate) turnable: Turnable,
+}
+
+/// Which links commands could turn after their way was looked at: those that lie where commands may write.
+#[derive(Clone, Default)]
+pub(crate) struct Turnable(Option<Arc<Writable<'static>>>);
+
+impl Turnable {
+    /// The first one on the way to a file.
+    pub(crate) fn on_the_way(&self, file: &Path) -> Option<PathBuf> {
+        link_to_turn(file, self.0.as_deref()?)
+    }
+}
+
+impl std::fmt::Debug for Turnable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Turnable").field(&self.0.is_some()).finish()
+    }
 }
 
 /// What else the policy may want to know about a request.
@@ -57,6 +79,7 @@ impl Policy {
             rules: Rules::default(),
             environment: EnvironmentRules::default(),
             rego: None,
+            turnable: Turnable::default(),
         }
     }
 
@@ -77,6 +100,12 @@ impl Policy {
     #[must_use]
     pub fn with_rego(self, rego: Rego) -> Self {
         Policy { rego: Some(rego), ..self }
+    }
+
+    /// The same where commands may write files of which this says so.
+    #[must_use]
+    pub fn with_writable(self, writable: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        Policy { turnable: Turnable(Some(Arc::new(writable))), ..self }
     }
 
     /// The rules in Rego.

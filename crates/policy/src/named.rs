@@ -26,7 +26,7 @@ const DEEPEST: usize = 5;
 const FIRST_LINE: usize = 256;
 
 /// Whether commands may write a file.
-pub type Writable<'a> = dyn Fn(&Path) -> bool + 'a;
+pub type Writable<'a> = dyn Fn(&Path) -> bool + Send + Sync + 'a;
 
 /// Every regular file that work names: its program, arguments, and words of its script, as far as they can be told before
 /// it runs. What an interpreter would read is among them, since nobody knows which word that is.

@@ -224,6 +224,15 @@ impl Scene<'_> {
         viewer::link_by_viewer(&file)
     }
 
+    /// A link on the way to a program that a command could turn after it was judged. A program that is held is executed by its
+    /// descriptor, so that no way leads to it any more.
+    pub(crate) fn link_to_turn(&self, name: &str) -> Option<PathBuf> {
+        let policy = self.policy;
+        let by_path = !policy.allowlist.allows_everything() || policy.rego.is_some();
+        let file = (by_path && self.held().is_none() && name.contains('/')).then(|| against(name, self.cwd));
+        policy.turnable.on_the_way(&file.flatten()?)
+    }
+
     /// Whether this names a program by a path where nothing is yet, so that nobody knows what it will be.
     pub(crate) fn is_missing(&self, name: &str) -> bool {
         name.contains('/') && against(name, self.cwd).is_none_or(|file| !file.exists())

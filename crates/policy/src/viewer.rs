@@ -1,5 +1,5 @@
-//! Links that lead elsewhere for whoever looks: `/proc/self/cwd` is the server's directory when the server follows it,
-//! and the command's when the command does.
+//! Links that may lead elsewhere when a command follows them: `/proc/self/cwd` is the server's directory when the server
+//! looks, and the command's when the command does; and a link that commands may turn leads wherever they want by then.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -8,12 +8,25 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::PROC_SUPER_MAGIC;
 
+use crate::Writable;
+
 /// Links on one way, more than this, are not followed; the system follows no more either.
 const MOST_LINKS: usize = 40;
 
 /// The first link on the way to an absolute path that depends on who follows it: any that `/proc` makes up, however it
 /// is reached. Elsewhere what is not there leads nowhere for anybody.
 pub(crate) fn link_by_viewer(path: &Path) -> Option<PathBuf> {
+    first_link(path, |_, here| is_made_up(here))
+}
+
+/// The first link on the way to an absolute path that somebody could turn before it is followed. What the path itself names
+/// is not on the way to it.
+pub(crate) fn link_to_turn(path: &Path, may_be_written: &Writable<'_>) -> Option<PathBuf> {
+    first_link(path.parent()?, |step, _| may_be_written(step))
+}
+
+/// The first link on the way that leads where it wants: one of which `counts` says so, given the link and its directory.
+fn first_link(path: &Path, counts: impl Fn(&Path, &Path) -> bool) -> Option<PathBuf> {
     let mut left: VecDeque<OsString> = parts(path);
     let mut here = PathBuf::from("/");
     let mut links = 0;
@@ -33,7 +46,7 @@ pub(crate) fn link_by_viewer(path: &Path) -> Option<PathBuf> {
             }
         };
         links += 1;
-        if links > MOST_LINKS || is_made_up(&here) {
+        if links > MOST_LINKS || counts(&step, &here) {
             return Some(step);
         }
         if target.is_absolute() {
@@ -51,6 +64,15 @@ pub(crate) fn advice(name: &str, link: &Path) -> String {
     let link = link.display();
     format!(
         "\"{name}\" goes through {link}, which leads elsewhere for each process that follows it, so what would run cannot be \
+         judged; write the program's real path"
+    )
+}
+
+/// The sentence for a program on whose way such a link is.
+pub(crate) fn advice_to_turn(name: &str, link: &Path) -> String {
+    let link = link.display();
+    format!(
+        "\"{name}\" goes through {link}, a link that a command could turn before it is followed, so what would run cannot be \
          judged; write the program's real path"
     )
 }
@@ -111,6 +133,24 @@ mod tests {
         {
             assert_eq!(link_by_viewer(&path), None, "{}", path.display());
         }
+    }
+
+    #[test]
+    fn a_link_on_the_way_counts_where_it_may_be_turned() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        symlink("/usr", at("usr")).unwrap();
+        symlink("/usr/bin/ls", at("ls")).unwrap();
+        let (anywhere, nowhere): (&Writable<'_>, &Writable<'_>) = (&|_| true, &|_| false);
+        assert_eq!(link_to_turn(&at("usr/bin/ls"), anywhere), Some(at("usr")));
+        assert_eq!(link_to_turn(&at("usr/../etc/ls"), anywhere), Some(at("usr")));
+        assert_eq!(link_to_turn(&at("usr/bin/ls"), nowhere), None);
+        assert_eq!(link_to_turn(&at("ls"), anywhere), None, "itself it is where its directory says");
+        assert_eq!(
+            link_to_turn(&at("none/ls"), anywhere),
+            None,
+            "nothing is there, which is judged elsewhere"
+        );
     }
 
     #[test]

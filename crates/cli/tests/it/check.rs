@@ -140,3 +140,18 @@ fn a_denial_names_the_command_the_rule_its_place_and_the_narrowest_rule_that_wou
     assert_eq!(ask(&["--", line]).code, 0, "{suggest}");
     assert_eq!(ask(&["--", "cat x"]).code, 1, "the rule is no wider than the command");
 }
+
+#[test]
+fn a_script_does_not_go_through_a_link_that_a_command_could_turn() {
+    let workspace = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/usr/bin", workspace.path().join("bin")).unwrap();
+    let tool = workspace.path().join("bin/ls").display().to_string();
+    let ended = check("/usr/bin/ls", &["--", &format!("true && {tool}")]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(
+        ended.stdout.contains("bin, a link that a command could turn before it is followed"),
+        "{ended:?}"
+    );
+    let ended = check("/usr/bin/ls,true", &["--", "true && /bin/ls"]);
+    assert_eq!(ended.code, 0, "the system's own links are turned by nobody: {ended:?}");
+}

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use runward_model::{Argv, Decision, Work};
-use runward_policy::{Allowlist, Policy, SearchPath, read};
+use runward_policy::{Allowlist, Asker, Held, Policy, SearchPath, read};
 use tempfile::TempDir;
 
 /// Two directories with programs, one of them also reachable through a symbolic link.
@@ -184,4 +184,25 @@ fn a_program_through_a_link_that_depends_on_who_looks_is_not_judged() {
 fn a_search_path_drops_directories_that_depend_on_who_looks() {
     let path = SearchPath::new(&OsString::from("/proc/self/cwd/bin:/usr/bin:/dev/fd/../cwd"));
     assert_eq!(path.to_variable(), "/usr/bin");
+}
+
+#[test]
+fn a_link_that_a_command_could_turn_is_no_way_to_a_program_unless_it_is_held() {
+    let programs = Programs::new();
+    let (listed, cwd) = (format!("{},env,true", programs.at("bin/tool")), programs.at(""));
+    let judged = |work: &Work, held: Option<&Held>| {
+        let policy = Policy::new(Allowlist::parse(&listed), programs.path()).with_writable(|_| true);
+        let asker = Asker { held, ..Asker::default() };
+        policy.judge_for(&read(work).unwrap(), Path::new(&cwd), asker)
+    };
+    let line = |line: &str| judged(&Work::Line(line.to_owned()), None);
+    for refused in ["link/tool; true", "(link/tool)", "env link/tool", "x=1 link/../link/tool; true"] {
+        let verdict = line(refused);
+        assert!(verdict.reason.contains("a link that a command could turn"), "{refused}: {}", verdict.reason);
+    }
+    assert_eq!(line("bin/tool; bin/tool").decision, Decision::Allow);
+    let direct = Work::Argv(Argv { file: programs.at("link/tool"), args: vec![] });
+    let held = Held::open(Path::new(&programs.at("link/tool"))).unwrap();
+    assert_eq!(judged(&direct, Some(&held)).decision, Decision::Allow, "it is executed by its descriptor");
+    assert_eq!(judged(&direct, None).decision, Decision::Deny);
 }
