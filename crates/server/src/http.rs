@@ -53,8 +53,6 @@ where
     engine.listens_at(server.address());
     let told_to_stop = stop_signal().map_err(Error::Signals)?;
     on_listening(server.address());
-    #[cfg(feature = "conformance")]
-    let mcp = crate::conformance::WithFixtures::new(mcp);
     let raw = if settings.raw_is_open {
         raw::routes(engine.clone(), settings.raw.clone(), server.open())
     } else {

@@ -10,8 +10,6 @@ pub mod approvals;
 mod arguments;
 mod call;
 mod clean;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 pub mod http;
 mod json;
 mod mcp;

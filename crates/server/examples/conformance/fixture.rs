@@ -15,15 +15,15 @@ use super::questions::Questions;
 
 /// A tool of the suite.
 #[derive(Debug)]
-pub(super) struct Fixture {
-    pub(super) name: &'static str,
-    pub(super) schema: Value,
-    pub(super) act: Act,
+pub(crate) struct Fixture {
+    pub(crate) name: &'static str,
+    pub(crate) schema: Value,
+    pub(crate) act: Act,
 }
 
 /// What a tool of the suite does when called.
 #[derive(Debug)]
-pub(super) enum Act {
+pub(crate) enum Act {
     /// Gives this result.
     Answer(Value),
     /// Reports progress three times.
@@ -38,18 +38,18 @@ pub(super) enum Act {
 
 impl Fixture {
     /// A tool without arguments.
-    pub(super) fn new(name: &'static str, act: Act) -> Self {
+    pub(crate) fn new(name: &'static str, act: Act) -> Self {
         Fixture { name, schema: json!({ "type": "object", "properties": {} }), act }
     }
 
-    pub(super) fn tool(&self) -> Tool {
+    pub(crate) fn tool(&self) -> Tool {
         let schema: JsonObject = self.schema.as_object().cloned().unwrap_or_default();
         Tool::new(self.name, "Called by the conformance suite.", Arc::new(schema))
     }
 }
 
 impl Act {
-    pub(super) async fn perform(
+    pub(crate) async fn perform(
         &self,
         call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -68,12 +68,12 @@ impl Act {
 }
 
 /// A result of one text.
-pub(super) fn text(text: impl Into<String>) -> CallToolResponse {
+pub(crate) fn text(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }
 
 /// The tables of this module are JSON, as the suite's own descriptions are.
-pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ErrorData> {
+pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ErrorData> {
     serde_json::from_value(value.clone()).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 

@@ -1,12 +1,7 @@
 //! Tools that the official conformance suite calls by name, beside the real ones.
 //!
 //! The suite cannot know what a server's own tools do, so it brings its own names and wants to see how the protocol
-//! carries them: every kind of content, progress, questions to the client. Only builds with the feature `conformance`
-//! have them.
-
-mod content;
-mod fixture;
-mod questions;
+//! carries them: every kind of content, progress, questions to the client.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,18 +15,19 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use fixture::Fixture;
+use crate::fixture::Fixture;
+use crate::{content, questions};
 
 /// A server with the suite's tools beside its own.
 #[derive(Clone, Debug)]
-pub struct WithFixtures<H> {
+pub(crate) struct WithFixtures<H> {
     server: H,
     fixtures: Arc<[Fixture]>,
 }
 
 impl<H> WithFixtures<H> {
     /// Puts the suite's tools beside those of a server.
-    pub fn new(server: H) -> Self {
+    pub(crate) fn new(server: H) -> Self {
         let fixtures = content::fixtures().into_iter().chain(questions::fixtures()).collect();
         WithFixtures { server, fixtures }
     }

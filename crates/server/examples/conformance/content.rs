@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{Act, Fixture};
+use crate::fixture::{Act, Fixture};
 
 /// One red pixel.
 const PNG: &str =
@@ -10,7 +10,7 @@ const PNG: &str =
 /// No samples at 8 kHz.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
-pub(super) fn fixtures() -> Vec<Fixture> {
+pub(crate) fn fixtures() -> Vec<Fixture> {
     vec![
         answer("test_simple_text", &[simple_text("This is a simple text response for testing.")]),
         answer("test_image_content", &[image()]),

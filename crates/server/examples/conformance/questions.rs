@@ -10,11 +10,11 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-use super::fixture::{Act, Fixture, read, text};
+use crate::fixture::{Act, Fixture, read, text};
 
 /// What is asked, round after round.
 #[derive(Debug)]
-pub(super) struct Questions(Vec<Round>);
+pub(crate) struct Questions(Vec<Round>);
 
 #[derive(Debug)]
 struct Round {
@@ -24,7 +24,7 @@ struct Round {
 }
 
 impl Questions {
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         call: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
@@ -69,7 +69,7 @@ fn capability(question: &Value) -> &str {
     question["method"].as_str().and_then(|method| method.split('/').next()).unwrap_or_default()
 }
 
-pub(super) fn fixtures() -> Vec<Fixture> {
+pub(crate) fn fixtures() -> Vec<Fixture> {
     vec![
         request("test_sampling", "prompt", sampling("")),
         request(
