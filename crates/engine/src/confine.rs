@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use runward_model::{
-    Abilities, Confinement, Door, Enforced, Fence, Network, PrivateDirectory, Profile, Refusal, Tier,
+    Abilities, Caller, Confinement, Door, Enforced, Fence, Network, PrivateDirectory, Profile, Refusal, Tier,
 };
 use runward_proxy::{Hosts, Reach};
 use runward_sandbox::{Scene, Settings};
 
 use crate::host::Host;
 use crate::network::Unreached;
+use crate::workspaces::{ProxyPort, Workspaces};
 
 /// Variables by which programs find a proxy that speaks HTTP.
 const HTTP_PROXY: [&str; 4] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
@@ -51,7 +52,7 @@ pub struct AtDoor {
 /// What has a say in how a command is confined.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConfineAsk<'a> {
-    pub(crate) door: &'a Door,
+    pub(crate) caller: &'a Caller,
     pub(crate) confinement: Confinement,
     /// A narrower profile that rules want for it.
     pub(crate) profile: Option<Profile>,
@@ -77,7 +78,7 @@ impl Sandboxing {
 
     /// The narrowest of all that is wanted. Only a person's word makes it wider.
     fn profile(&self, ask: ConfineAsk<'_>) -> Profile {
-        let at_door = self.at(ask.door).filter_map(|own| own.profile);
+        let at_door = self.at(&ask.caller.door).filter_map(|own| own.profile);
         match ask.confinement {
             Confinement::Usual => at_door.chain(ask.profile).fold(self.usual.profile, Profile::min),
             Confinement::Escalated => Profile::FullAccess,
@@ -101,6 +102,8 @@ pub(crate) struct Confined {
     pub(crate) temporary: Option<TemporaryDirectory>,
     /// The hosts that it may reach, where there are lists of them.
     pub(crate) hosts: Option<Arc<Hosts>>,
+    /// Where its proxy listens, where it has one.
+    pub(crate) proxy_port: Option<ProxyPort>,
     /// The hosts that it was kept from.
     pub(crate) unreached: Unreached,
     /// Held while it can reach this host.
@@ -110,7 +113,7 @@ pub(crate) struct Confined {
 /// Confines what a door asked for.
 pub(crate) async fn confine(
     sandboxing: &Sandboxing,
-    host: &dyn Host,
+    (host, workspaces): (&dyn Host, &Workspaces),
     ask: ConfineAsk<'_>,
     scene: Scene<'_>,
 ) -> Result<Confined, Refusal> {
@@ -120,12 +123,17 @@ pub(crate) async fn confine(
     }
     let failed = |reason: String| Refusal::StartFailed { program: scene.program.to_owned(), reason };
     let abilities = host.abilities().await.map_err(|error| failed(error.to_string()))?;
-    let reach = sandboxing.reach(ask.door);
+    let reach = sandboxing.reach(&ask.caller.door);
     let (fence, enforced) = sandboxing
         .usual
         .confine(profile, reach.network(), scene, &abilities)
         .map_err(|error| Refusal::Unconfinable(error.to_string()))?;
     let mut confined = Confined { fence, enforced, hosts: reach.hosts().cloned(), ..Confined::default() };
+    if let Some(fence) = &mut confined.fence {
+        workspaces.enter(fence, &ask.caller.principal, confined.hosts.as_ref());
+        confined.proxy_port = confined.hosts.is_some().then(|| workspaces.port());
+        fence.proxy_port = confined.proxy_port.as_ref().map_or(fence.proxy_port, |port| port.number);
+    }
     if let Some(fence) = confined.fence.as_mut().filter(|fence| fence.tier == Tier::Landlock) {
         let temporary = TemporaryDirectory::make().map_err(|error| failed(error.to_string()))?;
         fence.temporary = CString::new(temporary.0.as_os_str().as_bytes()).ok();
@@ -156,10 +164,10 @@ impl Confined {
 
     /// Tells the command where its temporary files belong, and where its proxy is.
     pub(crate) fn adjust(&self, env: &mut Vec<(OsString, OsString)>) {
-        if let Some(hosts) = &self.hosts {
+        if let (Some(hosts), Some(port)) = (&self.hosts, &self.proxy_port) {
             let proxies = [&HTTP_PROXY[..], &ALL_PROXY, &NO_PROXY].concat();
             env.retain(|(name, _)| !proxies.iter().any(|known| name == *known));
-            env.extend(proxy_variables(hosts));
+            env.extend(proxy_variables(hosts, port.number));
         }
         let Some(fence) = &self.fence else { return };
         let writable = |path: &Path| {
@@ -177,8 +185,7 @@ impl Confined {
 }
 
 /// What tells programs of the proxy. Their own loopback they reach without it, unless the host's is meant by that.
-fn proxy_variables(hosts: &Hosts) -> Vec<(OsString, OsString)> {
-    let port = Network::PROXY_PORT;
+fn proxy_variables(hosts: &Hosts, port: u16) -> Vec<(OsString, OsString)> {
     let own = if hosts.names_loopback() { "" } else { "localhost,127.0.0.1,::1" };
     let named = |names: &[&'static str], value: String| {
         names.iter().map(|name| (OsString::from(name), OsString::from(&value))).collect::<Vec<_>>()

@@ -49,6 +49,9 @@ pub trait Host: Debug + Send + Sync {
     /// Starts a command.
     fn spawn(&self, start: Start) -> Pending<'_, Result<Child, Error>>;
 
+    /// No command will run in this workspace any more: what its commands shared is gone with the last of them.
+    fn leave(&self, workspace: u64);
+
     /// Who tells the commands of it that run here from everybody else.
     fn peers(&self) -> &Peers;
 
@@ -63,6 +66,10 @@ impl Host for Spawner {
 
     fn spawn(&self, Start { launch, program, cwd, stdio }: Start) -> Pending<'_, Result<Child, Error>> {
         Box::pin(self.spawn_opened(launch, program, cwd, stdio))
+    }
+
+    fn leave(&self, workspace: u64) {
+        self.leave(workspace);
     }
 
     fn peers(&self) -> &Peers {

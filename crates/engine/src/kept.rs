@@ -75,6 +75,9 @@ impl Engine {
         for session in self.0.outputs.running(principal) {
             session.stop(StopReason::Disconnected);
         }
+        for workspace in self.0.workspaces.left(principal) {
+            self.0.host.leave(workspace);
+        }
     }
 
     /// Every kept session of this principal, oldest first. What belongs to whoever knows its number is not listed.

@@ -41,6 +41,7 @@ mod terminal;
 mod typing;
 mod watch;
 mod workflow;
+mod workspaces;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -74,6 +75,7 @@ use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
 use runward_spool::Store;
+use workspaces::Workspaces;
 
 /// The one path that every door shares. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -95,6 +97,7 @@ struct Shared {
     keys: Keys,
     logins: Logins,
     recorder: Recorder,
+    workspaces: Workspaces,
     /// Where this server itself is reached, if it is.
     listener: OnceLock<SocketAddr>,
     /// The operator's secrets, ready to be looked for.
@@ -154,6 +157,7 @@ impl Engine {
             keys: Keys::default(),
             logins: Logins::default(),
             recorder,
+            workspaces: Workspaces::default(),
             listener: OnceLock::new(),
             secrets,
         }))
@@ -232,7 +236,7 @@ impl Engine {
             let refusal = Refusal::Exhausted { what: "no room for another command", reason };
             return Err(self.refuse_in(open, plan.request(), refusal).await);
         };
-        let plan = match plan.confine(&shared.settings.sandboxing, &*shared.host).await {
+        let plan = match plan.confine(self).await {
             Ok(plan) => plan,
             Err(refused) => return Err(self.refuse_in(open, &refused.request, refused.refusal).await),
         };

@@ -20,7 +20,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::approval::{AboutHosts, Approvals, Approved, Case, Conversation, Judge};
 use crate::bounds;
 use crate::confine::{self, ConfineAsk, Confined};
-use crate::host::{Host, Start};
+use crate::host::Start;
 use crate::login::Snapshot;
 use crate::network::{self, Reaching};
 use crate::record::OpenCall;
@@ -29,7 +29,7 @@ use crate::session::Session;
 use crate::streams::input_ends;
 use crate::supervise::{self, Started};
 use crate::watch::Watch;
-use crate::{Engine, Sandboxing, Settings, Shared, patching};
+use crate::{Engine, Settings, Shared, patching};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
 #[derive(Debug)]
@@ -126,17 +126,14 @@ impl Plan {
     }
 
     /// The same, confined as it should be.
-    pub(crate) async fn confine(
-        mut self,
-        sandboxing: &Sandboxing,
-        host: &dyn Host,
-    ) -> Result<Self, Box<Refused>> {
+    pub(crate) async fn confine(mut self, engine: &Engine) -> Result<Self, Box<Refused>> {
+        let Shared { settings: Settings { sandboxing, .. }, host, workspaces, .. } = &*engine.0;
         let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
-        let (door, profile) = (&self.request.caller.door, self.verdict.profile());
-        let ask = ConfineAsk { door, confinement: self.confinement, profile };
+        let (caller, profile) = (&self.request.caller, self.verdict.profile());
+        let ask = ConfineAsk { caller, confinement: self.confinement, profile };
         let confined = match &self.resolved.patch {
             Some(_) => confine::confine_own(sandboxing, ask, scene),
-            None => confine::confine(sandboxing, host, ask, scene).await,
+            None => confine::confine(sandboxing, (&**host, workspaces), ask, scene).await,
         };
         match confined {
             Ok(confined) => {

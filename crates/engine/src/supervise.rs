@@ -92,13 +92,13 @@ pub(crate) fn begin(
         let (mut outcome, left) = supervision.run().await;
         // Another command may run, and the disk is given back, before the answer goes out.
         drop(room);
-        let Confined { temporary, unreached, networked, .. } = confined;
+        let Confined { temporary, unreached, networked, proxy_port, .. } = confined;
         drop(temporary);
         outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached);
         running.end(open, outcome).await;
         discard(left, &stopping).await;
         // What was left alive may reach this host for as long as it prints.
-        drop(networked);
+        drop((networked, proxy_port));
     });
     session
 }

@@ -57,7 +57,8 @@ impl Network {
     /// All of them, narrowest first.
     pub const ALL: [Network; 3] = [Network::Off, Network::Listed, Network::On];
 
-    /// Where the proxy listens, on the loopback of a command that has one.
+    /// Where a proxy listens, on the loopback of a command that has one; on one that is shared, those of other commands
+    /// listen at the ports after it.
     pub const PROXY_PORT: u16 = 3128;
 
     /// Whether it is a network of the command's own.
@@ -150,6 +151,12 @@ pub struct Fence {
     pub temporary_size: u64,
     /// How long its sandbox is kept for the next command like it.
     pub keep: Duration,
+    /// What it shares temporary files and loopbacks with: all commands of the same number. None: with nobody.
+    pub workspace: Option<u64>,
+    /// Which of the loopbacks of its workspace it has, where its network is its own: one for each list of hosts.
+    pub loopback: u64,
+    /// Where on it its proxy listens, if it has one.
+    pub proxy_port: u16,
     /// Where it runs.
     pub directory: CString,
     /// Where something stands in the place of what is missing and must stay so; the runner knows.
@@ -170,6 +177,9 @@ impl Fence {
             temporary: None,
             temporary_size: 1 << 30,
             keep: Duration::ZERO,
+            workspace: None,
+            loopback: 0,
+            proxy_port: Network::PROXY_PORT,
             directory,
             placeholders: Vec::new(),
         }
@@ -178,7 +188,8 @@ impl Fence {
     /// What all commands in one sandbox have in common.
     #[must_use]
     pub fn kind(&self) -> Self {
-        Fence { directory: CString::default(), placeholders: Vec::new(), temporary: None, ..self.clone() }
+        let (directory, proxy_port) = (CString::default(), 0);
+        Fence { directory, proxy_port, placeholders: Vec::new(), temporary: None, ..self.clone() }
     }
 }
 

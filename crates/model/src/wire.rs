@@ -20,7 +20,7 @@ use crate::{Abilities, Containment, Ending, LimitHit, SessionId, Signal, Usage};
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// The version of what follows the hello. It changes with every change of [`Order`] or [`Report`].
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What the hello begins with.
 const NAME: [u8; 4] = *b"RWRD";
@@ -88,6 +88,12 @@ pub enum Order {
     Close {
         /// Which.
         session: SessionId,
+    },
+    /// No command will run in this workspace any more: what its commands shared goes once the last of them has ended. No
+    /// answer.
+    Leave {
+        /// Which, by the number in the [`Fence`](crate::Fence) of its commands.
+        workspace: u64,
     },
 }
 

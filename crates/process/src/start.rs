@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runward_model::wire::{Launch, Opened, Report, Step};
+use runward_model::wire::{Launch, Opened, Order, Report, Step};
 use runward_model::{Abilities, Containment, SessionId, Size, Tier};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
@@ -183,6 +183,16 @@ impl Spawner {
             let _ = tokio::time::timeout(LAST_WAIT, task).await;
         }
         let _ = process.wait();
+    }
+
+    /// Lets go of what the commands of a workspace share, once the last of them has ended.
+    pub fn leave(&self, workspace: u64) {
+        // A runner that is just being started, or replaced, has nothing of it yet or any more.
+        if let Ok(runner) = self.runner.try_lock()
+            && let Some(runner) = &*runner
+        {
+            runner.orders.send(&Order::Leave { workspace });
+        }
     }
 
     /// Who tells commands from everybody else.

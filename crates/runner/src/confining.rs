@@ -86,6 +86,10 @@ impl<S: Sessions> Sessions for Confining<S> {
         }
     }
 
+    fn leave(&mut self, workspace: u64, channel: &Channel) {
+        self.sandboxes.leave(workspace, &mut Around { channel, rest: &mut self.open });
+    }
+
     fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
         if !self.sandboxes.child_ended(ended.pid, &mut Around { channel, rest: &mut self.open }) {
             self.open.child_ended(ended, channel);

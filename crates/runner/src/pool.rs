@@ -47,6 +47,8 @@ pub(crate) enum Input {
     Reported { sandbox: SandboxId, report: Report, spent: bool },
     /// A sandbox is gone, with all its processes. `hit` is the limit that its group ran into.
     Ended { sandbox: SandboxId, hit: Option<LimitHit> },
+    /// No command will run in this workspace any more.
+    Left { workspace: u64 },
     /// Time has passed.
     Tick,
 }
@@ -95,6 +97,8 @@ struct Sandbox {
     /// What listens on the host is covered as it was then.
     built: Duration,
     is_covered: bool,
+    /// Whether nothing runs in it after the command that it has.
+    is_last: bool,
 }
 
 /// All sandboxes of a runner.
@@ -121,6 +125,7 @@ impl Pool {
                 self.get(sandbox).map_or_else(Vec::new, |sandbox| sandbox.reported(now, report, spent))
             }
             Input::Ended { sandbox, hit } => self.ended(now, sandbox, hit),
+            Input::Left { workspace } => self.left(workspace),
             Input::Tick => self.tick(now),
         }
     }
@@ -149,7 +154,9 @@ impl Pool {
 
     /// Into a sandbox that waits, else into one that will in a moment, else into a new one.
     fn spawn(&mut self, now: Duration, session: SessionId, needs: Rc<Needs>, again: bool) -> Vec<Effect> {
-        let fits = |one: &&mut Sandbox| one.needs == needs && now.saturating_sub(one.built) < MAX_AGE;
+        let fits = |one: &&mut Sandbox| {
+            one.needs == needs && !one.is_last && now.saturating_sub(one.built) < MAX_AGE
+        };
         let free = self.sandboxes.iter_mut().filter(fits).filter(|one| one.is_free());
         if let Some(sandbox) = free.min_by_key(|one| one.stage == Stage::Cleaning) {
             sandbox.stage = Stage::Sent { session, again };
@@ -158,7 +165,16 @@ impl Pool {
         let id = SandboxId(self.made);
         self.made += 1;
         let stage = Stage::Sent { session, again };
-        self.sandboxes.push(Sandbox { id, needs: needs.clone(), stage, built: now, is_covered: false });
+        // Nobody else may find what a command leaves that shares nothing.
+        let is_last = needs.fence().workspace.is_none();
+        self.sandboxes.push(Sandbox {
+            id,
+            needs: needs.clone(),
+            stage,
+            built: now,
+            is_covered: false,
+            is_last,
+        });
         vec![Effect::Build { sandbox: id, needs }, Effect::Send { sandbox: id, session }]
     }
 
@@ -215,6 +231,18 @@ impl Pool {
         }
     }
 
+    fn left(&mut self, workspace: u64) -> Vec<Effect> {
+        let its = self.sandboxes.iter_mut().filter(|one| one.needs.fence().workspace == Some(workspace));
+        let mut effects = Vec::new();
+        for sandbox in its {
+            sandbox.is_last = true;
+            if sandbox.is_free() {
+                effects.extend(sandbox.kill(None));
+            }
+        }
+        effects
+    }
+
     fn tick(&mut self, now: Duration) -> Vec<Effect> {
         let idle = self.sandboxes.iter().filter(|sandbox| sandbox.idle_since().is_some()).count();
         let mut surplus = idle.saturating_sub(MAX_IDLE);
@@ -269,7 +297,7 @@ impl Sandbox {
     fn reported(&mut self, now: Duration, report: Report, spent: bool) -> Vec<Effect> {
         match (self.stage, report) {
             // Whoever was sent the next command while it was cleaned is not idle.
-            (Stage::Cleaning, Report::Ready { .. }) if !spent => {
+            (Stage::Cleaning, Report::Ready { .. }) if !spent && !self.is_last => {
                 self.stage = Stage::Idle { since: now };
                 Vec::new()
             }
@@ -290,12 +318,14 @@ impl Sandbox {
             (Stage::Running { session, .. }, Report::Exited { ending, usage, hit, alone, .. }) => {
                 self.stage = if alone { Stage::Cleaning } else { Stage::Exited { session } };
                 let exited = Report::Exited { session, ending, usage, hit, alone };
-                [Effect::Report(exited)].into_iter().chain(self.retire_if(spent && alone)).collect()
+                let retired = self.retire_if((spent || self.is_last) && alone);
+                [Effect::Report(exited)].into_iter().chain(retired).collect()
             }
             (Stage::Exited { session }, Report::Closed { ended, survivors, .. }) => {
                 self.stage = Stage::Cleaning;
                 let closed = Report::Closed { session, ended, survivors };
-                [Effect::Report(closed)].into_iter().chain(self.retire_if(spent)).collect()
+                let retired = self.retire_if(spent || self.is_last);
+                [Effect::Report(closed)].into_iter().chain(retired).collect()
             }
             // What does not fit is of no use: it was ended meanwhile, or never said what it should have.
             _ => Vec::new(),

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, OwnedFd};
 
-use runward_model::Network;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType,
     bind, listen, sendmsg, shutdown, socket_with, sockopt,
@@ -20,11 +19,11 @@ pub(crate) struct ProxyListener(OwnedFd);
 
 impl ProxyListener {
     /// Listens on the loopback of this process's network, and hands the listener out over `channel`.
-    pub(crate) fn open(channel: &OwnedFd) -> io::Result<Self> {
+    pub(crate) fn open(channel: &OwnedFd, port: u16) -> io::Result<Self> {
         let listener = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         // The last command's connections may not have been forgotten yet.
         sockopt::set_socket_reuseaddr(&listener, true)?;
-        bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, Network::PROXY_PORT))?;
+        bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))?;
         listen(&listener, BACKLOG)?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);

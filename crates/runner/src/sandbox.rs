@@ -4,10 +4,11 @@ use std::ffi::CString;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 
 use runward_model::Fence;
 use runward_model::wire::{self, Order, Report, SPAWN_FDS};
-use runward_sandbox::Namespaces;
+use runward_sandbox::Shared;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     recv, sendmsg, socketpair,
@@ -24,28 +25,35 @@ pub(crate) struct Sandbox {
     pub(crate) placeholders: Vec<CString>,
     /// What it is known by and held to limits.
     pub(crate) group: Option<Group>,
+    /// Held for as long as it lives.
+    _shared: Rc<Shared>,
     socket: OwnedFd,
     bytes: Vec<u8>,
 }
 
 impl Sandbox {
     /// Starts its first process, which builds it while this one goes on.
-    pub(crate) fn start(fence: &Fence, namespaces: &Namespaces, group: Option<Group>) -> io::Result<Self> {
+    pub(crate) fn start(fence: &Fence, shared: Rc<Shared>, group: Option<Group>) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC;
         let (socket, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        let directory = group.as_ref().map(Group::directory);
-        let init = clone_vm::fork(namespaces.clone_flags(), directory)?;
-        if init == 0 {
-            if let Some(group) = &group {
+        let entrance = shared.entrance(fence.network.is_own().then_some(fence.loopback));
+        let between = || {
+            let pid = clone_vm::fork(0, group.as_ref().map(Group::directory))?;
+            if pid == 0
+                && let Some(group) = &group
+            {
                 group.join();
             }
+            Ok(pid)
+        };
+        let first = || {
             // Before anything else: the runner's other descriptors are none of a sandbox's business.
-            serve::close_all_but(&[far.as_fd()]);
-            let lived = sandbox_init::live(fence, namespaces, far);
-            // SAFETY: ends this fork alone; what it has copies of is not dropped a second time.
-            unsafe { libc::_exit(i32::from(lived.is_err())) }
-        }
-        Ok(Sandbox { init, placeholders: Vec::new(), group, socket, bytes: Vec::new() })
+            let kept: Vec<_> = [far.as_fd()].into_iter().chain(entrance.descriptors()).collect();
+            serve::close_all_but(&kept);
+            i32::from(sandbox_init::live(fence, &entrance, far).is_err())
+        };
+        let init = shared.begin(between, first)?;
+        Ok(Sandbox { init, placeholders: Vec::new(), group, _shared: shared, socket, bytes: Vec::new() })
     }
 
     pub(crate) fn socket(&self) -> &OwnedFd {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use runward_model::wire::{Launch, Order, Report, SpawnFd, Step};
 use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
-use runward_sandbox::{Enclosure, Namespaces};
+use runward_sandbox::{Enclosure, Entrance};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 
@@ -18,11 +18,11 @@ use crate::rlimits;
 use crate::serve::{self, Sessions, send_to_group};
 use crate::signals::ChildSignal;
 
-/// Its life, which ends with its socket. Called in a fresh fork made with the namespaces' flags.
-pub(crate) fn live(fence: &Fence, namespaces: &Namespaces, socket: OwnedFd) -> io::Result<()> {
+/// Its life, which ends with its socket. Called in a fresh fork, the first process of its PID namespace.
+pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::Result<()> {
     let mut channel = Channel::new(socket);
     let children = ChildSignal::take_over()?;
-    let built = Enclosure::build(fence, namespaces);
+    let built = Enclosure::build(fence, entrance);
     let mut stack = Stack::new();
     while let Some((session, launch, fds)) = next_spawn(&mut channel)? {
         let enclosure = match &built {
@@ -73,7 +73,7 @@ struct SandboxedCommand {
     closing: Option<u32>,
     finished: bool,
     /// Its way to the network, where it has one.
-    _proxy: Option<ProxyListener>,
+    proxy: Option<ProxyListener>,
 }
 
 impl SandboxedCommand {
@@ -92,8 +92,7 @@ impl SandboxedCommand {
             Err(failure) => (Err(failure), None),
         };
         let first = started.ok();
-        let command =
-            SandboxedCommand { session, first, exited: None, closing: None, finished, _proxy: proxy };
+        let command = SandboxedCommand { session, first, exited: None, closing: None, finished, proxy };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },
@@ -124,7 +123,11 @@ fn start(
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);
     enclosure.cover(fence).map_err(confined)?;
     let channel = if launch.has_proxy() { fds.pop() } else { None };
-    let proxy = channel.as_ref().map(ProxyListener::open).transpose().map_err(confined)?;
+    let proxy = channel
+        .as_ref()
+        .map(|channel| ProxyListener::open(channel, fence.proxy_port))
+        .transpose()
+        .map_err(confined)?;
     if let [cwd, stdin, ..] = fds.as_mut_slice() {
         *cwd = same_directory(cwd, fence).map_err(|error| Failure::of(Step::Cwd, &error))?;
         if is_null(stdin) {
@@ -213,6 +216,9 @@ impl Sessions for SandboxedCommand {
     fn settled(&mut self, alive: bool, channel: &Channel) {
         if let Some(Report::Exited { session, ending, usage, hit, .. }) = self.exited.take() {
             let alone = !alive && self.closing.is_none();
+            if alone {
+                self.proxy = None;
+            }
             channel.report(&Report::Exited { session, ending, usage, hit, alone });
             self.finished = alone;
         }
@@ -226,6 +232,8 @@ impl Sessions for SandboxedCommand {
             return;
         }
         let ended = self.closing.unwrap_or(0);
+        // Whoever hears of the end may give the port to another command.
+        self.proxy = None;
         channel.report(&Report::Closed { session: self.session, ended, survivors: Vec::new() });
         self.finished = true;
     }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use runward_model::wire::{Launch, Order, Report, Step};
-use runward_model::{LimitHit, SessionId};
-use runward_sandbox::{Namespaces, Placeholders};
+use runward_model::{Fence, LimitHit, SessionId};
+use runward_sandbox::{Namespaces, Placeholders, Shared};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cgroup_sessions::Group;
@@ -29,6 +29,8 @@ pub(crate) struct Sandboxes {
     /// Commands that have not started yet.
     waiting: HashMap<SessionId, Waiting>,
     placeholders: Placeholders,
+    /// What workspaces share, until their client leaves.
+    shared: HashMap<u64, Rc<Shared>>,
 }
 
 /// A command that has not started yet, and may have to be sent once more.
@@ -53,6 +55,7 @@ impl Sandboxes {
             built: HashMap::new(),
             waiting: HashMap::new(),
             placeholders: Placeholders::default(),
+            shared: HashMap::new(),
         }
     }
 
@@ -175,10 +178,33 @@ impl Sandboxes {
     fn build(&mut self, id: SandboxId, needs: &Needs, around: &mut Around<'_>) -> Result<(), Failure> {
         let none = || Failure { step: Step::Confine, errno: libc::ENOSYS };
         let group = around.rest.group(needs.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
-        let namespaces = self.namespaces.as_ref().ok_or_else(none)?;
-        let sandbox = Sandbox::start(needs.fence(), namespaces, group);
+        let namespaces = self.namespaces.clone().ok_or_else(none)?;
+        let shared = self.shared(needs.fence(), &namespaces);
+        let sandbox = shared.and_then(|shared| Sandbox::start(needs.fence(), shared, group));
         self.built.insert(id, sandbox.map_err(|error| Failure::of(Step::Confine, &error))?);
         Ok(())
+    }
+
+    /// What the commands of a workspace share; something new for one that shares nothing.
+    fn shared(&mut self, fence: &Fence, namespaces: &Namespaces) -> io::Result<Rc<Shared>> {
+        let known = fence.workspace.and_then(|workspace| self.shared.get(&workspace)).cloned();
+        let shared = match known {
+            Some(shared) => shared,
+            None => Rc::new(Shared::make(namespaces, fence.temporary_size)?),
+        };
+        if let Some(workspace) = fence.workspace {
+            self.shared.insert(workspace, shared.clone());
+        }
+        if fence.network.is_own() {
+            shared.make_loopback(fence.loopback)?;
+        }
+        Ok(shared)
+    }
+
+    /// Lets go of what a workspace shares: it is gone once the last of its commands is.
+    pub(crate) fn leave(&mut self, workspace: u64, around: &mut Around<'_>) {
+        self.shared.remove(&workspace);
+        self.feed(Input::Left { workspace }, around);
     }
 
     /// Sends a command to a sandbox; whether placeholders were made for it.

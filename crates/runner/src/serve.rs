@@ -57,6 +57,8 @@ pub(crate) trait Sessions {
     fn group(&mut self, _limits: Limits) -> io::Result<Option<Group>> {
         Ok(None)
     }
+    /// No command will run in a workspace any more.
+    fn leave(&mut self, _workspace: u64, _channel: &Channel) {}
     /// What else the loop should wake for.
     fn watched(&self) -> Vec<PollFd<'_>> {
         Vec::new()
@@ -195,6 +197,7 @@ fn obey(order: Order, fds: Vec<OwnedFd>, sessions: &mut impl Sessions, channel: 
             channel.report(&Report::Probed { session, waits_for_input });
         }
         Order::Close { session } => sessions.close(session, channel),
+        Order::Leave { workspace } => sessions.leave(workspace, channel),
     }
 }
 

@@ -32,11 +32,8 @@ pub(crate) fn clean() -> io::Result<()> {
     Ok(())
 }
 
-/// Puts it in place of the host's: no disks, no memory, no other terminals.
-pub(crate) fn mount_private(private: &Private) -> io::Result<()> {
-    let found: Vec<(&str, OwnedFd)> =
-        DEVICES.iter().filter_map(|device| Some((*device, mounts::copy(Path::new(device)).ok()?))).collect();
-    let inside = |path: &'static str| format!("dev/{path}");
+/// Makes what it consists of, but for the devices themselves.
+pub(crate) fn make(private: &Private) -> io::Result<()> {
     for (target, name) in LINKS {
         symlinkat(target, private.root(), inside(name))?;
     }
@@ -44,14 +41,24 @@ pub(crate) fn mount_private(private: &Private) -> io::Result<()> {
         mkdirat(private.root(), inside(name), Mode::from_raw_mode(0o755))?;
     }
     // A terminal of the host is put here, so that its name can be found.
-    let places = found.iter().map(|(device, _)| *device).chain(["/dev/console"]);
-    for place in places.filter_map(|place| place.strip_prefix("/dev/")) {
+    for place in DEVICES.iter().chain(&["/dev/console"]).filter_map(|place| place.strip_prefix("/dev/")) {
         openat(private.root(), inside(place), OFlags::CREATE | OFlags::CLOEXEC, Mode::RUSR)?;
     }
+    Ok(())
+}
+
+/// Puts it in place of the host's: no disks, no memory, no other terminals.
+pub(crate) fn mount_private(private: &Private) -> io::Result<()> {
+    let found: Vec<(&str, OwnedFd)> =
+        DEVICES.iter().filter_map(|device| Some((*device, mounts::copy(Path::new(device)).ok()?))).collect();
     private.attach("dev", Path::new("/dev"))?;
     for (device, tree) in found {
         mounts::attach(tree, Path::new(device))?;
     }
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
     Ok(mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")?)
+}
+
+fn inside(path: &str) -> String {
+    format!("dev/{path}")
 }

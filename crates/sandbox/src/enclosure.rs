@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use runward_model::{Fence, Network, PrivateDirectory, Tier};
 use rustix::fs::FileType;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
 use crate::mounts::{self, Depth};
-use crate::namespaces::{self, Namespaces};
 use crate::private::Private;
 use crate::restrictions::Restrictions;
-use crate::{capabilities, devices, loopback, services};
+use crate::shared::Entrance;
+use crate::{capabilities, devices, services};
 
 /// What remains of `/run`: programs of systems that keep them there. Everything else there listens.
 const KEPT_RUN: [&str; 4] =
@@ -45,23 +46,26 @@ enum Guarded {
 }
 
 impl Enclosure {
-    /// Makes the namespaces and everything in them. The caller was made with [`Namespaces::clone_flags`].
+    /// Makes everything in it. The caller is the first process of a new PID namespace.
     ///
     /// The order is the security. What is to be shown is copied before anything is changed, while it still is what the
     /// host has there; then all is made read-only and covered by what is private; then the copies are put back,
     /// outer ones first and the narrower the rule the later, since what is mounted last is what is seen.
-    pub fn build(fence: &Fence, namespaces: &Namespaces) -> io::Result<Self> {
+    pub fn build(fence: &Fence, entrance: &Entrance) -> io::Result<Self> {
+        // Its end is the end of all others, so it may go at once should its parent be killed.
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         // Asked in the host's network namespace: the table is one of each network.
         let services = services::listening();
-        namespaces.enter(fence.network)?;
+        entrance.enter()?;
         // Copies first. They keep the modes that they have now, so making all read-only does not reach them.
         let (writable, shown) = (copies(&fence.writable)?, visible(&fence.shown));
         let inner = inside_protected(fence);
         let inner = copies(&inner)?;
         mounts::make_read_only(mounts::root()?, Depth::All)?;
-        // `/tmp` is lent for a moment and covered again below; what is kept of `/run` and `/dev` has to be in hand
-        // before those are covered.
-        let private = Private::mount(fence.temporary_size)?;
+        let private = Private::open()?;
+        private.make_writable()?;
+        // What is kept of `/run` and `/dev` has to be in hand before those are covered.
         let kept = kept_run(fence.network);
         let terminals = mounts::open(c"/dev/pts").ok();
         devices::mount_private(&private)?;
@@ -72,6 +76,8 @@ impl Enclosure {
         if fence.tier == Tier::Full {
             let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
             mount("proc", "/proc", "proc", flags, None)?;
+        } else {
+            private.hide()?;
         }
         // What is only read goes below what is written: a workspace inside a shown directory stays writable.
         for (path, tree) in shown {
@@ -95,9 +101,6 @@ impl Enclosure {
             unless_gone(private.cover(&path))?;
         }
         cover_services(&services, fence, &private)?;
-        if fence.network.is_own() {
-            loopback::bring_up()?;
-        }
         // Landlock is told of what is mounted by now. This process keeps its capabilities, to clean up with; what it
         // executes cannot have them.
         let roots = fence.writable.iter().map(|path| mounts::path(path));
@@ -117,14 +120,14 @@ impl Enclosure {
         fence.placeholders.iter().try_for_each(|place| self.private.cover_missing(mounts::path(place)))
     }
 
-    /// Makes it fit for the next command: nothing of the last one is left. All its processes are gone.
+    /// Makes it fit for the next command of the same client: the terminal of the last one is not its own. All processes of
+    /// that are gone.
     ///
     /// An error means that something may be left, and ends the sandbox.
     pub fn clean(&self) -> io::Result<()> {
         while unmount(CONSOLE, UnmountFlags::DETACH).is_ok() {}
-        self.private.clean()?;
-        devices::clean()?;
-        namespaces::unshare(libc::CLONE_NEWIPC)
+        self.private.restore()?;
+        devices::clean()
     }
 
     /// Lets a command use the terminal that it is given by name as well, and find out that name.

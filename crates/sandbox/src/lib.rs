@@ -28,6 +28,7 @@ mod restrictions;
 mod seccomp;
 mod services;
 mod settings;
+mod shared;
 pub mod trial;
 mod workspace;
 
@@ -39,3 +40,4 @@ pub use promises::{remedy, unkept};
 pub use readable::Readable;
 pub use restrictions::Restrictions;
 pub use settings::{Fallback, Scene, Settings, Unconfinable};
+pub use shared::{Entrance, Shared};

@@ -81,8 +81,16 @@ pub(crate) fn root() -> io::Result<OwnedFd> {
 
 /// Makes a copy, or a place, read-only.
 pub(crate) fn make_read_only(tree: impl AsFd, depth: Depth) -> io::Result<()> {
+    change(tree, depth, &Attributes { set: READ_ONLY, ..Attributes::default() })
+}
+
+/// Makes a place writable that only this process has made read-only.
+pub(crate) fn make_writable(tree: impl AsFd) -> io::Result<()> {
+    change(tree, Depth::One, &Attributes { clear: READ_ONLY, ..Attributes::default() })
+}
+
+fn change(tree: impl AsFd, depth: Depth, attributes: &Attributes) -> io::Result<()> {
     let recursive = if depth == Depth::All { libc::AT_RECURSIVE } else { 0 };
-    let attributes = Attributes { set: READ_ONLY, ..Attributes::default() };
     // SAFETY: an open descriptor, an empty path, and a live structure of the size given.
     let done = unsafe {
         libc::syscall(
@@ -90,7 +98,7 @@ pub(crate) fn make_read_only(tree: impl AsFd, depth: Depth) -> io::Result<()> {
             tree.as_fd().as_raw_fd(),
             c"".as_ptr(),
             libc::AT_EMPTY_PATH | recursive,
-            &raw const attributes,
+            &raw const *attributes,
             size_of::<Attributes>(),
         )
     };

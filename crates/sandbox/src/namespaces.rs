@@ -4,9 +4,8 @@ use std::ffi::c_int;
 use std::fs;
 use std::io;
 
-use runward_model::Network;
 use rustix::mount::{MountPropagationFlags, mount_change};
-use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 /// How namespaces can be made here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,26 +26,21 @@ impl Namespaces {
         Namespaces { identity: Some((format!("{uid} {uid} 1"), format!("{gid} {gid} 1"))) }
     }
 
-    /// What the first process is made with; it makes the rest itself, so as not to hold its parent up.
-    pub fn clone_flags(&self) -> c_int {
-        libc::CLONE_NEWPID | if self.identity.is_some() { libc::CLONE_NEWUSER } else { 0 }
+    /// What a process is made with that is to own namespaces.
+    pub(crate) fn user_flag(&self) -> c_int {
+        if self.identity.is_some() { libc::CLONE_NEWUSER } else { 0 }
     }
 
-    /// In the first process: makes the other namespaces, and ends with its parent.
-    pub(crate) fn enter(&self, network: Network) -> io::Result<()> {
-        // Its end is the end of all others, so it may go at once should its parent be killed.
-        set_parent_process_death_signal(Some(Signal::KILL))?;
+    /// In a process that was made with [`Namespaces::user_flag`]: takes its ids over.
+    pub(crate) fn become_owner(&self) -> io::Result<()> {
         if let Some((uids, gids)) = &self.identity {
-            // Files about a process belong to root while nobody may look into it.
+            // Files about a process belong to root while nobody may look into it; whoever made it has to.
             set_dumpable_behavior(DumpableBehavior::Dumpable)?;
             fs::write("/proc/self/setgroups", "deny")?;
             fs::write("/proc/self/gid_map", gids)?;
             fs::write("/proc/self/uid_map", uids)?;
         }
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-        let net = if network.is_own() { libc::CLONE_NEWNET } else { 0 };
-        unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | net)?;
-        Ok(mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
+        Ok(())
     }
 }
 
@@ -54,4 +48,9 @@ impl Namespaces {
 pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
     // SAFETY: takes numbers only; the process has a single thread.
     if unsafe { libc::unshare(flags) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// From now on nothing that is mounted in here is seen elsewhere. What the host mounts later is seen in here, or is not.
+pub(crate) fn set_propagation(propagation: MountPropagationFlags) -> io::Result<()> {
+    Ok(mount_change("/", propagation | MountPropagationFlags::REC)?)
 }

@@ -6,19 +6,11 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use runward_model::{PrivateDirectory, Purpose};
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat,
-};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat};
 use rustix::mount::{MountFlags, mount};
 
+use crate::devices;
 use crate::mounts::{self, Depth};
-
-/// More files than this are not worth cleaning up: a new sandbox is made instead.
-const MAX_ENTRIES: usize = 2000;
-
-/// Deeper trees are not gone into.
-const MAX_DEPTH: usize = 64;
 
 /// Covers a directory: nobody may look into it.
 const EMPTY: &str = "empty";
@@ -37,23 +29,26 @@ fn name_of(directory: PrivateDirectory) -> String {
     directory.path.trim_start_matches('/').replace('/', "-")
 }
 
-/// A file system in memory for one sandbox.
+/// Where the file system in memory is mounted: the one directory that every host has, and that no sandbox shows.
+const STORE: &str = "/proc/fs";
+
+/// The file system in memory that the sandboxes of one client in one workspace share.
 #[derive(Debug)]
 pub(crate) struct Private {
-    /// Reached through a mount of its own on which nothing else is ever mounted, so cleaning cannot go astray.
+    /// Reached through a mount of its own on which nothing else is ever mounted.
     root: OwnedFd,
 }
 
 impl Private {
-    /// Mounts it, below `/tmp` for the moment. It takes so many bytes at most, and never more than half of the memory.
-    pub(crate) fn mount(size: u64) -> io::Result<Self> {
+    /// Makes it, in the namespace that all sandboxes to come are copies of. It takes so many bytes at most, and never
+    /// more than half of the memory.
+    pub(crate) fn make(size: u64) -> io::Result<()> {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         let memory = rustix::system::sysinfo();
         let half = memory.totalram.saturating_mul(memory.mem_unit.into()) / 2;
         let options = CString::new(format!("mode=0755,size={}", size.min(half).max(1 << 20)))?;
-        mount("tmpfs", "/tmp", "tmpfs", flags, options.as_c_str())?;
-        let root = openat(CWD, "/tmp", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let private = Private { root };
+        mount("tmpfs", STORE, "tmpfs", flags, options.as_c_str())?;
+        let private = Private::open()?;
         let own = PrivateDirectory::ALL.map(name_of);
         for name in own.iter().map(String::as_str).chain(["dev", EMPTY, MISSING]) {
             mkdirat(&private.root, name, Mode::RWXU)?;
@@ -66,7 +61,27 @@ impl Private {
         private.set_mode(EMPTY, 0)?;
         private.set_mode(MISSING, 0o555)?;
         openat(&private.root, NOTHING, OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(private)
+        devices::make(&private)
+    }
+
+    /// Finds it, in a copy of that namespace.
+    pub(crate) fn open() -> io::Result<Self> {
+        Ok(Private { root: openat(CWD, STORE, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())? })
+    }
+
+    /// Makes what is attached from here on writable, whatever everything else is by now.
+    pub(crate) fn make_writable(&self) -> io::Result<()> {
+        mounts::make_writable(&self.root)
+    }
+
+    /// Takes it out of sight, where the host's `/proc` is seen.
+    pub(crate) fn hide(&self) -> io::Result<()> {
+        self.cover_with(EMPTY, Path::new(STORE))
+    }
+
+    /// Gives back the modes that a command may have changed.
+    pub(crate) fn restore(&self) -> io::Result<()> {
+        PrivateDirectory::writable().map(name_of).try_for_each(|name| self.set_mode(&name, WRITABLE))
     }
 
     fn set_mode(&self, name: &str, mode: u32) -> io::Result<()> {
@@ -105,70 +120,4 @@ impl Private {
         mounts::make_read_only(&tree, Depth::One)?;
         mounts::attach(tree, place)
     }
-
-    /// Removes what a command has left. An error means that the sandbox must not be used again.
-    pub(crate) fn clean(&self) -> io::Result<()> {
-        let mut left = MAX_ENTRIES;
-        for name in PrivateDirectory::writable().map(name_of) {
-            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let directory = openat(&self.root, name.as_str(), flags, Mode::empty())?;
-            empty(&directory, &mut left, MAX_DEPTH)?;
-            // The directory itself stays, and with it what a command may have tied to it: attributes first, since a
-            // list of rights (an ACL) changes what the mode means.
-            forget_attributes(&directory)?;
-            self.set_mode(&name, WRITABLE)?;
-        }
-        Ok(())
-    }
-}
-
-/// Takes off what a command may have tied to a directory that stays: lists of rights, and notes.
-fn forget_attributes(directory: &OwnedFd) -> io::Result<()> {
-    let mut names = [0; 4096];
-    let read = match rustix::fs::flistxattr(directory, &mut names) {
-        Ok(read) => read,
-        Err(Errno::OPNOTSUPP) => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
-    for name in names.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == 0) {
-        let name = std::ffi::CStr::from_bytes_with_nul(name).map_err(|_| Errno::INVAL)?;
-        match rustix::fs::fremovexattr(directory, name) {
-            // What the system ties to every file is not the command's.
-            Ok(()) | Err(Errno::NODATA | Errno::PERM | Errno::OPNOTSUPP | Errno::ACCESS) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
-}
-
-/// Removes everything in `directory` but what something is mounted on.
-fn empty(directory: &OwnedFd, left: &mut usize, depth: usize) -> io::Result<()> {
-    let too_much = || io::Error::from(Errno::TOOBIG);
-    let depth = depth.checked_sub(1).ok_or_else(too_much)?;
-    let entries: Vec<_> = Dir::read_from(directory)?.collect::<Result<_, _>>()?;
-    for entry in entries {
-        let name = entry.file_name();
-        if name == c"." || name == c".." {
-            continue;
-        }
-        *left = left.checked_sub(1).ok_or_else(too_much)?;
-        if entry.file_type() == FileType::Directory {
-            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            // Nothing is ever mounted below `root`, and no link leads anywhere: what is met all the same is not ours to empty.
-            let within = ResolveFlags::BENEATH | ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
-            empty(&openat2(directory, name, flags, Mode::empty(), within)?, left, depth)?;
-            match unlinkat(directory, name, AtFlags::REMOVEDIR) {
-                // Something is mounted on it, or below it, where it is attached.
-                Ok(()) | Err(Errno::BUSY | Errno::NOTEMPTY) => {}
-                Err(error) => return Err(error.into()),
-            }
-        } else {
-            match unlinkat(directory, name, AtFlags::empty()) {
-                // The program itself may be mounted on it.
-                Ok(()) | Err(Errno::BUSY) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-    Ok(())
 }

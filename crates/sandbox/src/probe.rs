@@ -13,6 +13,7 @@ use crate::landlock;
 use crate::namespaces::Namespaces;
 use crate::readable::Readable;
 use crate::restrictions::Restrictions;
+use crate::shared::{Entrance, Shared};
 
 /// Without cutting files off, read-only is not read-only.
 const LEAST_LANDLOCK: u32 = 3;
@@ -51,16 +52,20 @@ pub fn probe(strongest: Tier) -> (Abilities, Option<Namespaces>) {
 /// Confines a process of no consequence and has it try what it must not do.
 fn trial(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| error.to_string())?;
-    let flags = namespaces.map_or(0, Namespaces::clone_flags);
-    let child = fork::fork(flags).map_err(|error| format!("namespaces cannot be made: {error}"))?;
-    if child == 0 {
-        let told = match confined(tier, namespaces) {
+    let refused = |error: io::Error| format!("namespaces cannot be made: {error}");
+    let shared = namespaces.map(sample_shared).transpose().map_err(refused)?;
+    let child = {
+        let write = File::from(write);
+        let entrance = shared.as_ref().map(|shared| shared.entrance(Some(0)));
+        let first = || match confined(tier, entrance) {
             Ok(()) => 0,
-            Err(reason) => i32::from(File::from(write).write_all(reason.as_bytes()).is_ok()) + 1,
+            Err(reason) => i32::from((&write).write_all(reason.as_bytes()).is_ok()) + 1,
         };
-        fork::exit(told)
-    }
-    drop(write);
+        match &shared {
+            Some(shared) => shared.begin(|| fork::fork(0), first).map_err(refused)?,
+            None => alone(first).map_err(refused)?,
+        }
+    };
     let mut reason = String::new();
     let _ = File::from(read).read_to_string(&mut reason);
     match fork::wait(child) {
@@ -70,17 +75,28 @@ fn trial(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
     }
 }
 
-fn confined(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
+fn sample_shared(namespaces: &Namespaces) -> io::Result<Shared> {
+    let shared = Shared::make(namespaces, 1 << 20)?;
+    shared.make_loopback(0)?;
+    Ok(shared)
+}
+
+fn alone(first: impl FnOnce() -> i32) -> io::Result<i32> {
+    let child = fork::fork(0)?;
+    if child == 0 { fork::exit(first()) } else { Ok(child) }
+}
+
+fn confined(tier: Tier, entrance: Option<Entrance>) -> Result<(), String> {
     let mut sample = Fence::new(Profile::ReadOnly, tier, Network::Off, CString::default());
     sample.hidden = vec![CString::from(c"/etc/hostname")];
     let told = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
-    let Some(namespaces) = namespaces else {
+    let Some(entrance) = entrance else {
         let restrictions =
             Restrictions::alone(&sample, &mut Readable::default()).map_err(told("Landlock"))?;
         restrictions.apply().map_err(told("restrictions"))?;
         return forbidden_acts();
     };
-    let enclosure = Enclosure::build(&sample, namespaces).map_err(told("namespaces and mounts"))?;
+    let enclosure = Enclosure::build(&sample, &entrance).map_err(told("namespaces and mounts"))?;
     enclosure.clean().map_err(told("cleaning up"))?;
     enclosure.restrictions().apply().map_err(told("restrictions"))?;
     forbidden_acts()

@@ -73,6 +73,8 @@ impl Host for ScriptedHost {
         Box::pin(async { self.started(start.launch) })
     }
 
+    fn leave(&self, _workspace: u64) {}
+
     fn peers(&self) -> &Peers {
         &self.peers
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use runward_model::wire::Report;
-use runward_model::{Confinement, Door};
+use runward_model::{Caller, Confinement, Door, Principal};
 use runward_policy::SearchPath;
 use runward_process::{Child, Output, OwnProgram, Stdio, secret};
 use runward_sandbox::Scene;
@@ -116,8 +116,11 @@ impl Start<'_> {
     async fn confined(&self) -> Result<Confined, Problem> {
         let shared = &self.engine.0;
         let scene = Scene { cwd: Path::new(PLACE), program: self.program };
-        let ask = ConfineAsk { door: &DOOR, confinement: Confinement::Usual, profile: None };
-        let confined = confine::confine(&shared.settings.sandboxing, &*shared.host, ask, scene).await;
+        // Nobody's, so it shares nothing with any command.
+        let caller = Caller { door: DOOR, principal: Principal::local().any_client(), client: None };
+        let ask = ConfineAsk { caller: &caller, confinement: Confinement::Usual, profile: None };
+        let place = (&*shared.host, &shared.workspaces);
+        let confined = confine::confine(&shared.settings.sandboxing, place, ask, scene).await;
         confined.map_err(|refusal| Problem::NotStarted(refusal.to_string()))
     }
 }

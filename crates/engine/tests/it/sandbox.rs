@@ -103,6 +103,21 @@ pub(crate) async fn sh(engine: &Engine, directory: &Path, text: &str) -> (i32, S
     told(&view)
 }
 
+/// The same on behalf of another client.
+pub(crate) async fn sh_for(
+    engine: &Engine,
+    client: &str,
+    directory: &Path,
+    text: &str,
+) -> (i32, String, String) {
+    told(&run(engine, inside(directory, for_client(client, script(text)))).await)
+}
+
+pub(crate) fn for_client(client: &str, mut request: Request) -> Request {
+    request.caller.principal = request.caller.principal.client(client);
+    request
+}
+
 pub(crate) fn told(view: &View) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (view.outcome.exit_code(), text(&view.stdout.head), text(&view.stderr.head))

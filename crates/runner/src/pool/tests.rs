@@ -11,11 +11,16 @@ use super::*;
 const KEEP: Duration = Duration::from_secs(2);
 const SESSION: SessionId = SessionId(1);
 const NEXT: SessionId = SessionId(2);
+const WORKSPACE: u64 = 9;
 
 /// What commands of one kind need; kinds differ in a limit.
 fn needs(kind: u64) -> Rc<Needs> {
+    needs_in(Some(WORKSPACE), kind)
+}
+
+fn needs_in(workspace: Option<u64>, kind: u64) -> Rc<Needs> {
     let mut fence = Fence::new(Profile::ReadOnly, Tier::Full, Network::Off, CString::default());
-    fence.keep = KEEP;
+    (fence.keep, fence.workspace) = (KEEP, workspace);
     Rc::new(Needs::of(&fence, &Limits { memory: Some(kind), ..Limits::default() }))
 }
 
@@ -254,6 +259,29 @@ fn an_old_sandbox_is_not_used_again() {
 }
 
 #[test]
+fn what_shares_nothing_has_a_sandbox_of_its_own() {
+    let mut trial = Trial::default();
+    let alone = |session| Input::Spawn { session, needs: needs_in(None, 0) };
+    trial.step(alone(SESSION));
+    trial.step(at(FIRST, started(SESSION)));
+    assert_eq!(trial.step(at(FIRST, exited(SESSION, true)))[1..], [Effect::Kill { sandbox: FIRST }]);
+    assert!(matches!(trial.step(alone(NEXT))[..], [Effect::Build { sandbox: SECOND, .. }, _]));
+}
+
+#[test]
+fn a_workspace_that_was_left_goes_with_its_last_command() {
+    let left = Input::Left { workspace: WORKSPACE };
+    let mut idle = Trial::idle();
+    assert_eq!(idle.step(Input::Left { workspace: 1 }), []);
+    assert_eq!(idle.step(left.clone()), [Effect::Kill { sandbox: FIRST }]);
+    let mut busy = Trial::idle();
+    busy.step(spawn(NEXT));
+    busy.step(at(FIRST, started(NEXT)));
+    assert_eq!(busy.step(left), []);
+    assert_eq!(busy.step(at(FIRST, exited(NEXT, true)))[1..], [Effect::Kill { sandbox: FIRST }]);
+}
+
+#[test]
 fn no_more_than_so_many_wait_at_once() {
     let mut trial = Trial::default();
     let sandboxes = 0..u64::try_from(MAX_IDLE).unwrap() + 2;
@@ -291,6 +319,7 @@ fn inputs() -> impl Strategy<Value = Vec<(Input, u64)>> {
             .prop_map(|(sandbox, report, spent)| Input::Reported { sandbox, report, spent }),
         2 => sandbox().prop_map(|sandbox| Input::Ended { sandbox, hit: None }),
         1 => Just(Input::Tick),
+        1 => Just(Input::Left { workspace: WORKSPACE }),
     ];
     proptest::collection::vec((input, 0u64..3000), 0..60)
 }

@@ -3,7 +3,7 @@
 use runward_model::{Limits, Profile, StopReason};
 use runward_testkit::{Marker, eventually};
 
-use super::{Place, confined, inside, names, sh, with};
+use super::{Place, confined, for_client, inside, names, sh, sh_for, with};
 use crate::setup::{ask, run, script, start};
 
 const NAMESPACE: &str = "readlink /proc/self/ns/mnt";
@@ -29,18 +29,18 @@ fn a_sandbox_that_is_not_kept_is_not_used_again() {
     settings.sandboxing.usual.keep = std::time::Duration::ZERO;
     with(settings, async |engine| {
         let seen: std::collections::BTreeSet<String> = [
-            sh(engine, &place.work(), "readlink /proc/self/ns/mnt; touch /tmp/x").await.1,
-            sh(engine, &place.work(), "readlink /proc/self/ns/mnt; touch /tmp/y").await.1,
+            sh(engine, &place.work(), "readlink /proc/self/ns/pid; touch /tmp/x").await.1,
+            sh(engine, &place.work(), "readlink /proc/self/ns/pid; touch /tmp/y").await.1,
         ]
         .into();
         assert!(!seen.is_empty());
         let (_, stdout, _) = sh(engine, &place.work(), "ls -A /tmp").await;
-        assert_eq!(stdout, "");
+        assert_eq!(stdout, "x\ny\n", "what a client shares does not hang on its sandboxes");
     });
 }
 
 #[test]
-fn nothing_of_a_command_is_left_for_the_next() {
+fn nothing_of_a_command_is_left_for_another_client() {
     let place = Place::new();
     with(confined(Profile::WorkspaceWrite), async |engine| {
         let leave = "mkdir -p /tmp/a/b && echo x > /tmp/a/b/c && echo y > /dev/shm/y && echo z > /var/tmp/z && chmod 700 /tmp \
@@ -48,7 +48,7 @@ fn nothing_of_a_command_is_left_for_the_next() {
         let (code, stdout, stderr) = sh(engine, &place.work(), leave).await;
         assert_eq!((code, stdout.as_str()), (0, "left\n"), "{stderr}");
         let look = "ls -A /tmp /dev/shm /var/tmp | grep -v : | tr -d '\\n'; ls /proc | grep -c '^[0-9]'; tail -n +2 /proc/sysvipc/shm; stat -c %a /tmp";
-        let (_, stdout, _) = sh(engine, &place.work(), look).await;
+        let (_, stdout, _) = sh_for(engine, "other", &place.work(), look).await;
         let lines: Vec<&str> = stdout.lines().collect();
         let [processes, mode] = lines.as_slice() else { panic!("{stdout}") };
         assert!(processes.parse::<u32>().unwrap() <= 4, "only the warden and the command itself: {stdout}");
@@ -127,22 +127,83 @@ fn temporary_files_are_bounded_and_what_fills_them_hurts_nobody_else() {
         let fill = "head -c 100000000 /dev/zero > /tmp/full";
         let (code, _, stderr) = sh(engine, &place.work(), fill).await;
         assert!(code != 0 && stderr.contains("No space left on device"), "{code} {stderr}");
-        let (code, stdout, _) = sh(engine, &place.work(), "ls /tmp; echo x > /tmp/fits").await;
+        let (code, stdout, _) = sh_for(engine, "other", &place.work(), "ls /tmp; echo x > /tmp/fits").await;
         assert_eq!((code, stdout.as_str()), (0, ""));
+        let (code, _, stderr) = sh(engine, &place.work(), "rm /tmp/full; echo x > /tmp/fits").await;
+        assert_eq!(code, 0, "{stderr}");
     });
 }
 
 #[test]
-fn nothing_that_a_command_ties_to_what_stays_is_found_by_the_next() {
+fn a_mode_that_a_command_leaves_on_what_is_shared_is_given_back() {
     let place = Place::new();
     with(confined(Profile::WorkspaceWrite), async |engine| {
-        let note =
-            "import os; os.setxattr('/tmp', 'user.note', b'x'); os.chmod('/tmp', 0); os.chmod('/dev/pts', 0)";
-        let leave = format!("python3 -c \"{note}\" || true");
-        sh(engine, &place.work(), &leave).await;
-        let look = "python3 -c \"import os; print(os.listxattr('/tmp')); os.openpty(); open('/tmp/x', 'w')\"";
-        let (code, stdout, stderr) = sh(engine, &place.work(), look).await;
-        assert_eq!((code, stdout.as_str()), (0, "[]\n"), "{stderr}");
+        let leave = "chmod 0 /tmp /dev/shm; chmod 0 /dev/pts 2>/dev/null; true";
+        sh(engine, &place.work(), leave).await;
+        let look = "python3 -c \"import os; os.openpty(); open('/tmp/x', 'w'); open('/dev/shm/x', 'w')\"";
+        let (code, _, stderr) = sh(engine, &place.work(), look).await;
+        assert_eq!(code, 0, "{stderr}");
+    });
+}
+
+/// Prints the port that it listens at on the loopback, then answers whoever connects.
+const SERVER: &str = "import socket, sys\ns = socket.create_server(('127.0.0.1', 0))\nopen('/tmp/port', 'w').write(str(s.getsockname()[1]))\nwhile True:\n    c, _ = s.accept(); c.sendall(b'hello'); c.close()\n";
+
+const CALL: &str =
+    "import socket; print(socket.create_connection(('127.0.0.1', int(open('/tmp/port').read()))).recv(9))";
+
+#[test]
+fn calls_of_one_client_share_temporary_files_and_a_loopback_and_others_see_neither() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        std::fs::create_dir(place.work().join("sub")).unwrap();
+        let (code, _, stderr) = sh(engine, &place.work(), "printf 'echo ran' > /tmp/script.sh").await;
+        assert_eq!(code, 0, "{stderr}");
+        let (code, stdout, _) = sh(engine, &place.work(), "bash /tmp/script.sh").await;
+        assert_eq!((code, stdout.as_str()), (0, "ran\n"));
+        let server = format!("python3 -c \"{SERVER}\"");
+        let mut session = start(engine, inside(&place.work(), script(&server))).await.unwrap();
+        let call = format!("until test -s /tmp/port; do sleep 0.05; done; python3 -c \"{CALL}\"");
+        let (code, stdout, stderr) = sh(engine, &place.work(), &call).await;
+        assert_eq!((code, stdout.as_str()), (0, "b'hello'\n"), "{stderr}");
+        let (_, port, _) = sh(engine, &place.work(), "cat /tmp/port").await;
+        let elsewhere = format!(
+            "ls -A /tmp; python3 -c \"import socket; print(socket.socket().connect_ex(('127.0.0.1', {port})))\""
+        );
+        let (_, stdout, _) = sh_for(engine, "other", &place.work(), &elsewhere).await;
+        assert_eq!(stdout, "111\n", "another client finds no file, and nobody listens");
+        let refused = std::net::TcpStream::connect(("127.0.0.1", port.parse().unwrap()));
+        assert!(refused.is_err(), "nor does anybody on the host");
+        session.stop(StopReason::Cancelled);
+        session.ended().await;
+    });
+}
+
+#[test]
+fn what_a_client_shares_is_gone_when_it_leaves() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let keep = for_client("one", script("echo x > /tmp/left"));
+        assert_eq!(run(engine, inside(&place.work(), keep)).await.outcome.exit_code(), 0);
+        let principal = for_client("one", script("")).caller.principal;
+        engine.leave(&principal);
+        let (_, stdout, _) = sh_for(engine, "one", &place.work(), "ls -A /tmp").await;
+        assert_eq!(stdout, "");
+    });
+}
+
+#[test]
+fn what_nobody_knows_the_client_of_shares_nothing() {
+    let place = Place::new();
+    with(confined(Profile::WorkspaceWrite), async |engine| {
+        let nobodys = |text| {
+            let mut request = script(text);
+            request.caller.principal = request.caller.principal.any_client();
+            inside(&place.work(), request)
+        };
+        assert_eq!(run(engine, nobodys("echo x > /tmp/left")).await.outcome.exit_code(), 0);
+        let (_, stdout, _) = super::told(&run(engine, nobodys("ls -A /tmp")).await);
+        assert_eq!(stdout, "");
     });
 }
 
