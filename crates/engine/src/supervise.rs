@@ -94,6 +94,8 @@ pub(crate) fn begin(
         drop(room);
         let Confined { temporary, unreached, networked, proxy_port, .. } = confined;
         drop(temporary);
+        // So may its proxy's port, unless what was left behind still has that.
+        let proxy_port = proxy_port.filter(|_| left.is_some());
         outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached);
         running.end(open, outcome).await;
         discard(left, &stopping).await;
