@@ -48,7 +48,7 @@ fn listed(entries: &str) -> Settings {
 
 /// Says something to the proxy and prints what comes back. Bash opens connections by itself, so this needs no program.
 fn say(what: &str) -> String {
-    format!("exec 3<>/dev/tcp/127.0.0.1/3128; printf '{what}' >&3; timeout 5 cat <&3")
+    format!("exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf '{what}' >&3; timeout 5 cat <&3")
 }
 
 async fn answer(engine: &Engine, place: &Place, what: &str) -> String {
@@ -97,7 +97,7 @@ fn socks_is_spoken_too() {
     let ask = |port: &str| {
         let request = "GET /b HTTP/1.0\\\\r\\\\n\\\\r\\\\n";
         format!(
-            "exec 3<>/dev/tcp/127.0.0.1/3128; printf \"{hello}{address}{port}{request}\" >&3; timeout 5 cat <&3 | tr -d '\\000'"
+            "exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf \"{hello}{address}{port}{request}\" >&3; timeout 5 cat <&3 | tr -d '\\000'"
         )
     };
     with(listed(&format!("127.0.0.1:{}", host.0)), async |engine| {
