@@ -125,9 +125,10 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
         temporary_size: 1 << 30,
         keep,
         home: std::env::home_dir(),
+        projects: runward_sandbox::Projects::default(),
     };
     let abilities = Abilities { tier, ..abilities.clone() };
-    let scene = Scene { cwd, program: Path::new("/bin/true") };
+    let scene = Scene { cwd, program: Path::new("/bin/true"), projects: &[] };
     let confined = settings.confine(Profile::WorkspaceWrite, network, scene, &abilities);
     let mut fence = confined.unwrap().0.unwrap();
     if tier == Tier::Landlock {

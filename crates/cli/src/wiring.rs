@@ -1,7 +1,7 @@
 //! From the configuration to the parts of the program.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use runward_model::{Principal, Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_proxy::Reach;
+use runward_sandbox::{Homes, Projects};
 use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RAW, RawSettings, Roles, Tokens, http};
 
@@ -115,6 +116,7 @@ pub(crate) fn watch_policy(config: &Config, engine: &Engine) -> anyhow::Result<O
 /// What commands are confined to. Settings and state of ours are nobody's to read.
 pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let told = config.sandbox.clone();
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     let usual = runward_sandbox::Settings {
         profile: told.profile,
         writable_roots: told.writable_roots,
@@ -126,7 +128,8 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         // Temporary files are memory: a command has no more of it than its limit says.
         temporary_size: told.temporary_size.min(config.limits.usage.memory.unwrap_or(u64::MAX)),
         keep: told.keep,
-        home: std::env::home_dir().and_then(|home| home.canonicalize().ok()),
+        projects: projects(config, home.as_deref()),
+        home,
     };
     let networks = [("run_network_tool", told.network_tool), ("raw", told.raw)];
     let networks =
@@ -134,6 +137,19 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let narrower = told.doors.into_iter();
     let narrower = narrower.map(|(door, profile)| AtDoor { door, profile: Some(profile), reach: None });
     Sandboxing { usual, reach: told.network, doors: networks.into_iter().chain(narrower).collect() }
+}
+
+/// What tells a project from other directories: what the operator and whoever started this server said.
+fn projects(config: &Config, home: Option<&Path>) -> Projects {
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let named = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(absolute);
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    Projects {
+        roots: vec![config.policy.cwd_roots.clone(), config.shell_tool.allowed_directories.clone()],
+        named: std::env::current_dir().into_iter().chain(named).collect(),
+        homes: Homes::of_this_host(home),
+        programs: std::env::split_paths(&path).filter(absolute).collect(),
+    }
 }
 
 /// Where the operator has commands work: there they can read each other's directories.

@@ -72,6 +72,7 @@ impl Sandboxing {
             temporary_size: 1 << 30,
             keep: std::time::Duration::ZERO,
             home: None,
+            projects: runward_sandbox::Projects::default(),
         };
         Sandboxing { usual, reach: Reach::On, doors: Vec::new() }
     }

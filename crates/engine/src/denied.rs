@@ -2,7 +2,7 @@
 
 use runward_model::{Ending, Outcome, Receipt, Stream};
 
-use crate::diagnose::{self, Complaints};
+use crate::diagnose::{self, Complaints, Denied};
 use crate::log::EventLog;
 use crate::network::Unreached;
 
@@ -24,6 +24,7 @@ pub(crate) fn denied(
     };
     let last: Vec<Vec<u8>> = streams.iter().map(|stream| log.last(*stream, LOOKED_AT)).collect();
     let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
-    named.extend(diagnose::denied(fence, &receipt.cwd, &String::from_utf8_lossy(complaints), which));
+    let scene = Denied { fence, cwd: &receipt.cwd, no_workspace: receipt.enforced.no_workspace.as_deref() };
+    named.extend(diagnose::denied(scene, &String::from_utf8_lossy(complaints), which));
     (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")))
 }

@@ -52,17 +52,27 @@ pub(crate) enum Complaints {
     ProtectedOnly,
 }
 
+/// What held a command, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Denied<'a> {
+    pub(crate) fence: &'a Fence,
+    pub(crate) cwd: &'a Path,
+    /// Why its directory is nobody's workspace, where it is none.
+    pub(crate) no_workspace: Option<&'a str>,
+}
+
 /// What of all that a command complains of was the fence's doing.
-pub(crate) fn denied(fence: &Fence, cwd: &Path, complaints: &str, which: Complaints) -> Vec<String> {
+pub(crate) fn denied(scene: Denied<'_>, complaints: &str, which: Complaints) -> Vec<String> {
     let mut named: Vec<String> = Vec::new();
     for line in complaints.lines() {
-        let denial = denial_in(fence, cwd, line, which);
+        let denial = denial_in(scene, line, which);
         named.extend(denial.filter(|denial| !named.contains(denial) && named.len() < NAMED));
     }
     named
 }
 
-fn denial_in(fence: &Fence, cwd: &Path, line: &str, which: Complaints) -> Option<String> {
+fn denial_in(scene: Denied<'_>, line: &str, which: Complaints) -> Option<String> {
+    let Denied { fence, cwd, .. } = scene;
     let lower = line.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let (read_only, forbidden) = (says(&READ_ONLY), says(&FORBIDDEN));
@@ -84,7 +94,7 @@ fn denial_in(fence: &Fence, cwd: &Path, line: &str, which: Complaints) -> Option
     }
     // Of several paths the last is the one that was to be written, as in "cannot copy 'a' to 'b'".
     let shut_out = read_only || (forbidden && fence.tier == Tier::Landlock);
-    paths.iter().rev().find_map(|path| outside(fence, cwd, path)).filter(|_| shut_out)
+    paths.iter().rev().find_map(|path| outside(scene, path)).filter(|_| shut_out)
 }
 
 /// What is said of a path that is hidden or protected.
@@ -118,7 +128,7 @@ fn shut<'a>(fence: &'a Fence, path: &Path) -> Option<&'a Path> {
 }
 
 /// What is said of one that may not be written.
-fn outside(fence: &Fence, cwd: &Path, path: &Path) -> Option<String> {
+fn outside(Denied { fence, cwd, no_workspace }: Denied<'_>, path: &Path) -> Option<String> {
     let own = is_private(path) && !contains(&fence.shown, path) && !path.starts_with(cwd);
     if contains(&fence.writable, path) || own {
         return None;
@@ -128,11 +138,8 @@ fn outside(fence: &Fence, cwd: &Path, path: &Path) -> Option<String> {
         format!(
             "{shown} may not be written, since the profile is read-only (by sandbox.profile, sandbox.doors or a rule)"
         )
-    } else if path.starts_with(cwd) {
-        format!(
-            "{shown} may not be written, since {} is no workspace: it belongs to the system, or holds what decides about commands; to allow it, add it to sandbox.writable_roots",
-            cwd.display()
-        )
+    } else if let Some(why) = no_workspace.filter(|_| path.starts_with(cwd)) {
+        format!("{shown} may not be written, since {} is no workspace: {why}", cwd.display())
     } else {
         format!("{shown} may not be written; to allow it, add {directory} to sandbox.writable_roots")
     })
@@ -238,8 +245,12 @@ mod tests {
         fence
     }
 
+    fn at_site(fence: &Fence) -> Denied<'_> {
+        Denied { fence, cwd: Path::new("/site"), no_workspace: None }
+    }
+
     fn told(complaint: &str) -> String {
-        denied(&fence(), Path::new("/site"), complaint, Complaints::All).join("; ")
+        denied(at_site(&fence()), complaint, Complaints::All).join("; ")
     }
 
     #[test]
@@ -270,23 +281,22 @@ mod tests {
         for complaint in
             ["touch: cannot touch 'a': Read-only file system", "bash: line 1: a: Read-only file system"]
         {
-            let told = denied(&read_only, Path::new("/site"), complaint, Complaints::All).join("; ");
+            let told = denied(at_site(&read_only), complaint, Complaints::All).join("; ");
             assert!(told.starts_with("/site/a may not be written, since the profile is read-only"), "{told}");
         }
         let nobodys = Fence { writable: Vec::new(), protected: Vec::new(), ..fence() };
-        let told = denied(
-            &nobodys,
-            Path::new("/etc"),
-            "touch: cannot touch 'a': Read-only file system",
-            Complaints::All,
+        let why = Some("it belongs to the system; to allow it, ask");
+        let nobodys = Denied { fence: &nobodys, cwd: Path::new("/etc"), no_workspace: why };
+        let told = denied(nobodys, "touch: cannot touch 'a': Read-only file system", Complaints::All);
+        assert!(
+            told[0].ends_with("/etc is no workspace: it belongs to the system; to allow it, ask"),
+            "{told:?}"
         );
-        assert!(told[0].contains("/etc is no workspace"), "{told:?}");
     }
 
     #[test]
     fn a_command_that_did_not_fail_is_told_of_what_is_protected_alone() {
-        let ask =
-            |line: &str| denied(&fence(), Path::new("/site"), line, Complaints::ProtectedOnly).join("; ");
+        let ask = |line: &str| denied(at_site(&fence()), line, Complaints::ProtectedOnly).join("; ");
         let told = ask("error: could not write config file .git/hooks/x: Device or resource busy");
         assert!(told.contains("is protected"), "{told}");
         assert_eq!(ask("touch: cannot touch '/etc/x': Read-only file system"), "");
@@ -328,10 +338,7 @@ mod tests {
         let told = told("curl: (6) Could not resolve host: example.com");
         assert!(told.contains("example.com cannot be reached") && told.contains("sandbox.network"), "{told}");
         let on = Fence { network: Network::On, ..fence() };
-        assert!(
-            denied(&on, Path::new("/site"), "Could not resolve host: example.com", Complaints::All)
-                .is_empty()
-        );
+        assert!(denied(at_site(&on), "Could not resolve host: example.com", Complaints::All).is_empty());
     }
 
     #[test]

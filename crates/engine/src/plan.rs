@@ -128,7 +128,8 @@ impl Plan {
     /// The same, confined as it should be.
     pub(crate) async fn confine(mut self, engine: &Engine) -> Result<Self, Box<Refused>> {
         let Shared { settings: Settings { sandboxing, .. }, host, workspaces, .. } = &*engine.0;
-        let scene = Scene { cwd: &self.resolved.cwd.path, program: &self.program };
+        let Resolved { cwd, .. } = &self.resolved;
+        let scene = Scene { cwd: &cwd.path, program: &self.program, projects: &self.request.caller.projects };
         let (caller, profile) = (&self.request.caller, self.verdict.profile());
         let ask = ConfineAsk { caller, confinement: self.confinement, profile };
         let confined = match &self.resolved.patch {

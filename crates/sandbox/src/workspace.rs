@@ -1,6 +1,5 @@
 //! What of a workspace can be written, what in it stays as it is, and what is nobody's workspace.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -9,10 +8,12 @@ use std::path::{Path, PathBuf};
 use runward_model::PrivateDirectory;
 use rustix::fs::Access;
 
+use crate::projects::NoWorkspace;
+use crate::repository;
 use crate::settings::{Settings, canonical};
 
 /// What stays read-only in every writable root: what runs code on other programs' behalf.
-const PROTECTED: [&str; 9] = [
+pub(crate) const PROTECTED: [&str; 9] = [
     ".git/hooks",
     ".git/config",
     ".runward",
@@ -25,100 +26,130 @@ const PROTECTED: [&str; 9] = [
 ];
 
 /// The same in a home directory: what shells and sessions run by themselves.
-const PROTECTED_AT_HOME: [&str; 20] = [
+const PROTECTED_AT_HOME: [&str; 52] = [
+    ".asdf",
     ".bash_aliases",
     ".bashrc",
     ".bash_profile",
     ".bash_login",
     ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
     ".cache/runward",
     ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/env",
     ".config",
+    ".cursor",
+    ".docker",
+    ".emacs",
+    ".emacs.d",
+    ".forward",
+    ".gdbinit",
+    ".gemini",
     ".gitconfig",
+    ".gnupg",
+    ".inputrc",
+    ".kube",
     ".local/bin",
+    ".local/lib",
     ".local/share",
+    ".login",
+    ".npmrc",
+    ".nvm",
     ".pam_environment",
+    ".profile",
+    ".pyenv",
+    ".rbenv",
+    ".screenrc",
+    ".sdkman",
     ".ssh",
+    ".tmux.conf",
+    ".vim",
+    ".viminfo",
+    ".vimrc",
+    ".vscode-server",
+    ".windsurf",
+    ".xinitrc",
     ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".zed",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
     "bin",
 ];
 
-/// Directories that are never somebody's workspace, however a command came to run there; what is below them may be.
-const SHARED: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/var"];
-
-/// The system's own, with everything below.
-const SYSTEM: [&str; 13] = [
-    "/bin",
-    "/boot",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/proc",
-    "/run",
-    "/sbin",
-    "/sys",
-    "/usr",
-    "/var/log",
-    "/var/spool",
-];
-
-/// The same, but for a home that lies there, and for directories that everybody shares.
-const MOSTLY_SYSTEM: [&str; 3] = ["/dev", "/var/cache", "/var/lib"];
-
 /// How settings of ours are called.
-const OWN_NAMES: &[u8] = b".runward";
+pub(crate) const OWN_NAMES: &[u8] = b".runward";
+
+/// What the calls of one client in one project share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// The repository that holds the directory, else the allowed root, else the directory itself.
+    pub root: PathBuf,
+    /// What else belongs to that repository: linked trees beside it, or the git directory that a linked tree shares.
+    pub also: Vec<PathBuf>,
+}
 
 impl Settings {
-    /// The working directory, if it can be somebody's workspace, and the configured roots that there are.
-    pub fn writable(&self, cwd: &Path) -> Vec<PathBuf> {
-        let own = (!self.is_system_directory(cwd)).then(|| cwd.to_owned());
+    /// The workspace that holds a directory; `named` is what the client of the call names as its projects.
+    pub fn workspace_of(&self, cwd: &Path, named: &[PathBuf]) -> Result<Workspace, NoWorkspace> {
+        let own = self.project(cwd, named);
+        let around = match &own {
+            // What is inside a project may belong to others: what a container made, say.
+            Ok(()) | Err(NoWorkspace::NotOwned) => self.repository_around(cwd, named),
+            Err(why) => return Err(why.clone()),
+        };
+        let Some(root) = around else {
+            own?;
+            let root = self.root_around(cwd).filter(|root| !self.is_home(root));
+            let root = root.filter(|root| self.project(root, named).is_ok());
+            return Ok(Workspace { root: root.unwrap_or_else(|| cwd.to_owned()), also: Vec::new() });
+        };
+        let is_project = |path: &PathBuf| self.project(repository::owner(path), named).is_ok();
+        let also = repository::relatives(&root).into_iter().filter(is_project).collect();
+        Ok(Workspace { root, also })
+    }
+
+    /// The repository that holds a directory. Submodules belong to the one around them; a home is one for itself alone.
+    fn repository_around(&self, cwd: &Path, named: &[PathBuf]) -> Option<PathBuf> {
+        let begins = |directory: &&Path| {
+            let alone = *directory != cwd && self.is_home(directory);
+            !alone && repository::begins_at(directory) && self.project(directory, named).is_ok()
+        };
+        let mut trees = cwd.ancestors().filter(begins);
+        let first = trees.next()?;
+        let mut inner = first;
+        for outer in trees {
+            if !repository::is_submodule(inner, outer) {
+                break;
+            }
+            inner = outer;
+        }
+        Some(inner.to_owned())
+    }
+
+    /// The workspace, if there is one, and the configured roots that there are.
+    pub fn writable(&self, workspace: Option<&Workspace>) -> Vec<PathBuf> {
+        let own = workspace.into_iter().flat_map(|found| std::iter::once(&found.root).chain(&found.also));
         let roots = self.writable_roots.iter().filter_map(|root| fs::canonicalize(root).ok());
-        let mut writable: Vec<PathBuf> = own.into_iter().chain(roots).collect();
+        let mut writable: Vec<PathBuf> = own.cloned().chain(roots).collect();
         writable.sort_unstable();
         writable.dedup();
         writable
     }
 
-    /// Whether a directory belongs to the system or to everybody.
-    pub fn is_system_directory(&self, cwd: &Path) -> bool {
-        let below = |places: &[&str]| places.iter().any(|place| cwd.starts_with(place));
-        let home = self.home.as_deref();
-        let at_home = home.is_some_and(|home| cwd.starts_with(home));
-        let above_home = home.is_some_and(|home| home.starts_with(cwd) && home != cwd);
-        let shared = SHARED.iter().any(|shared| cwd == Path::new(shared)) && home != Some(cwd);
-        let private = PrivateDirectory::around(cwd).is_some();
-        let system = below(&SYSTEM) || (below(&MOSTLY_SYSTEM) && !at_home && !private);
-        above_home || shared || system || self.is_guarded(cwd)
-    }
-
     /// Whether a file, links resolved, lies where some command may write, whichever directory that command is given.
     pub fn may_be_written(&self, file: &Path) -> bool {
-        let below = |places: &[&str]| places.iter().any(|place| file.starts_with(place));
         let root = |root: &PathBuf| file.starts_with(canonical(root));
         let named = self.writable_roots.iter().chain(&self.home).any(root);
-        (named || !below(&SYSTEM)) && file.ancestors().any(is_ours)
+        (named || !Settings::is_systems_own(file)) && file.ancestors().any(is_ours)
     }
 
-    /// Whether it lies in what would be protected if somebody worked further up.
-    fn is_guarded(&self, cwd: &Path) -> bool {
-        let runs_code = |part: &OsStr| {
-            let directories = PROTECTED.iter().filter_map(|name| name.split('/').next());
-            part.as_bytes().starts_with(OWN_NAMES) || directories.into_iter().any(|name| part == name)
-        };
-        let at_home = self.guarded_at_home().any(|path| cwd.starts_with(path));
-        let kept = self.kept.iter().any(|path| cwd.starts_with(canonical(path)));
-        at_home || kept || cwd.iter().any(runs_code)
-    }
-
-    fn guarded_at_home(&self) -> impl Iterator<Item = PathBuf> {
-        let join = |home: &PathBuf| PROTECTED_AT_HOME.iter().map(|name| home.join(name)).collect::<Vec<_>>();
-        self.home.as_ref().map(join).unwrap_or_default().into_iter()
+    pub(crate) fn guarded_at_home(&self) -> impl Iterator<Item = PathBuf> {
+        self.own_homes().flat_map(|home| PROTECTED_AT_HOME.iter().map(|name| home.join(name)))
     }
 
     /// What would be out of sight in a directory that everybody shares.
@@ -126,9 +157,10 @@ impl Settings {
         let is_inside = |path: &Path| PrivateDirectory::around(path).is_some();
         let is_one = |path: &PathBuf| PrivateDirectory::ALL.iter().any(|one| path == Path::new(one.path));
         let visible = self.visible.iter().filter_map(|path| fs::canonicalize(path).ok());
-        let visible = visible.filter(|path| !is_one(path));
+        // Whoever works in what everybody shares works in a command's own.
+        let wanted = visible.chain(paths.iter().map(Into::into)).filter(|path| !is_one(path));
         let mut shown: Vec<PathBuf> = Vec::new();
-        for path in visible.chain(paths.iter().map(Into::into)).filter(|path| is_inside(path)) {
+        for path in wanted.filter(|path| is_inside(path)) {
             if !writable.iter().chain(&shown).any(|root| path.starts_with(root)) {
                 shown.push(path);
             }
@@ -142,8 +174,7 @@ impl Settings {
         let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root == path);
         let below = |root: &PathBuf| {
             // Whoever names the inside of a repository for git's sake does not mean its hooks.
-            let inside =
-                if root.file_name() == Some(OsStr::new(".git")) { &["hooks", "config"][..] } else { &[] };
+            let inside = if repository::is_git_directory(root) { &["hooks", "config"][..] } else { &[] };
             let known = PROTECTED.iter().chain(inside).map(|name| root.join(name));
             known.chain(own_settings(root)).chain(submodules(root)).collect::<Vec<PathBuf>>()
         };
@@ -152,7 +183,10 @@ impl Settings {
         let unread = self.deny_read.iter().flat_map(|path| [path.clone(), canonical(path)]);
         let own = self.own.iter().filter_map(|path| fs::canonicalize(path).ok());
         let kept = self.kept.iter().map(|path| canonical(path)).chain(unread).chain(own);
-        let usual = writable.iter().flat_map(below).chain(self.guarded_at_home());
+        let programs = self.projects.programs.iter().map(|path| canonical(path));
+        let others = self.projects.homes.others.iter().cloned();
+        let usual =
+            writable.iter().flat_map(below).chain(self.guarded_at_home()).chain(programs).chain(others);
         let usual = usual.filter(|path| !named(path));
         let mut protected: Vec<PathBuf> = usual.chain(kept).filter(inside).collect();
         protected.sort_unstable();
@@ -179,4 +213,88 @@ fn own_settings(root: &Path) -> impl Iterator<Item = PathBuf> {
 fn submodules(root: &Path) -> impl Iterator<Item = PathBuf> {
     let modules = fs::read_dir(root.join(".git/modules")).into_iter().flatten().flatten();
     modules.flat_map(|module| ["hooks", "config"].map(|name| module.path().join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::homes::Homes;
+    use crate::projects::Projects;
+    use crate::projects::tests::settings;
+
+    fn git(cwd: &Path, words: &[&str]) {
+        #[expect(clippy::disallowed_methods, reason = "a test makes a repository")]
+        let mut git = Command::new("git");
+        git.current_dir(cwd).args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t",
+        ]);
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let done = git.args(words).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    #[test]
+    fn a_repository_with_its_trees_and_submodules_is_one_workspace() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        let (main, part) = (place.join("main"), place.join("part"));
+        for repository in [&main, &part] {
+            fs::create_dir(repository).unwrap();
+            git(repository, &["init", "-q"]);
+            git(repository, &["commit", "-q", "--allow-empty", "-m", "x"]);
+        }
+        git(&main, &["submodule", "--quiet", "add", part.to_str().unwrap(), "deep/part"]);
+        git(&main, &["commit", "-q", "-m", "part"]);
+        git(&main, &["worktree", "add", "-q", "../tree"]);
+        git(&place.join("tree"), &["submodule", "--quiet", "update", "--init"]);
+        fs::create_dir_all(main.join("a/b")).unwrap();
+
+        let settings = settings(Projects::default());
+        let of = |path: PathBuf| {
+            let Workspace { root, also } = settings.workspace_of(&path, &[]).unwrap();
+            (root, also)
+        };
+        let whole = (main.clone(), vec![place.join("tree")]);
+        assert_eq!(of(main.clone()), whole);
+        assert_eq!(of(main.join("a/b")), whole);
+        assert_eq!(of(main.join("deep/part")), whole);
+        let tree = (place.join("tree"), vec![main.join(".git")]);
+        assert_eq!(of(place.join("tree")), tree);
+        assert_eq!(of(place.join("tree/deep/part")), tree);
+        assert_eq!(of(part.clone()), (part.clone(), Vec::new()));
+        let protected = settings.protected(&[place.join("tree"), main.join(".git")]);
+        assert!(protected.contains(&main.join(".git/hooks")));
+
+        // A tree that names somebody else's repository is believed as little as a repository that names somebody's tree.
+        let forged = place.join("forged");
+        fs::create_dir(&forged).unwrap();
+        fs::copy(place.join("tree/.git"), forged.join(".git")).unwrap();
+        assert_eq!(of(forged.clone()), (forged.clone(), Vec::new()));
+        let entry = part.join(".git/worktrees/x");
+        fs::create_dir_all(&entry).unwrap();
+        fs::write(entry.join("gitdir"), main.join(".git").to_str().unwrap()).unwrap();
+        assert_eq!(of(part.clone()).1, Vec::<PathBuf>::new());
+        fs::write(entry.join("gitdir"), place.join("tree/.git").to_str().unwrap()).unwrap();
+        assert_eq!(of(part.clone()).1, Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_repository_at_home_is_no_workspace_for_what_lies_in_it() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap();
+        for directory in [".git", "work/sub"] {
+            fs::create_dir_all(home.join(directory)).unwrap();
+        }
+        let homes = Homes { own: vec![home.clone()], others: Vec::new() };
+        let settings = settings(Projects { homes, named: vec![home.clone()], ..Projects::default() });
+        assert_eq!(settings.workspace_of(&home.join("work/sub"), &[]).unwrap().root, home.join("work/sub"));
+        assert_eq!(settings.workspace_of(&home, &[]).unwrap().root, home);
+    }
 }

@@ -101,7 +101,7 @@ impl InSession {
 fn caller(tool: &'static str, context: &RequestContext<RoleServer>) -> Caller {
     let client = context.client_info().map(|client| Client { name: client.name, version: client.version });
     let principal = principal(context, client.as_ref());
-    Caller { door: Door::named(tool), principal, client }
+    Caller { client, ..Caller::new(Door::named(tool), principal) }
 }
 
 /// On stdio there is one client. Over HTTP a session of the protocol is one; without, what a client says of itself tells

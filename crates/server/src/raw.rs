@@ -110,5 +110,5 @@ fn caller(principal: Principal, headers: &HeaderMap) -> Caller {
         Client { name: name.to_owned(), version: version.to_owned() }
     });
     // What runs here belongs to whoever knows its name.
-    Caller { door: DOOR, principal: principal.any_client(), client }
+    Caller { client, ..Caller::new(DOOR, principal.any_client()) }
 }

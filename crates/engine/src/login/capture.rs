@@ -115,9 +115,9 @@ impl Start<'_> {
     /// As every command is, with no directory of its own to write to.
     async fn confined(&self) -> Result<Confined, Problem> {
         let shared = &self.engine.0;
-        let scene = Scene { cwd: Path::new(PLACE), program: self.program };
+        let scene = Scene { cwd: Path::new(PLACE), program: self.program, projects: &[] };
         // Nobody's, so it shares nothing with any command.
-        let caller = Caller { door: DOOR, principal: Principal::local().any_client(), client: None };
+        let caller = Caller::new(DOOR, Principal::local().any_client());
         let ask = ConfineAsk { caller: &caller, confinement: Confinement::Usual, profile: None };
         let place = (&*shared.host, &shared.workspaces);
         let confined = confine::confine(&shared.settings.sandboxing, place, ask, scene).await;

@@ -31,6 +31,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         temporary_size: 1 << 30,
         keep: MINUTE,
         home: None,
+        projects: runward_sandbox::Projects::default(),
     };
     Settings { sandboxing: Sandboxing { usual, reach: Reach::Off, doors: Vec::new() }, ..settings() }
 }

@@ -71,7 +71,7 @@ fn under(engine: impl FnOnce() -> Engine, test: &impl AsyncFn(&Engine)) {
 }
 
 pub(crate) fn caller() -> Caller {
-    Caller { door: Door::named("test"), principal: Principal::local(), client: None }
+    Caller::new(Door::named("test"), Principal::local())
 }
 
 /// The puppet with these verbs.

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn decoded(body: &Value) -> Result<Asked, String> {
-        let caller = Caller { door: super::super::DOOR, principal: Principal::local(), client: None };
+        let caller = Caller::new(super::super::DOOR, Principal::local());
         decode(body.to_string().as_bytes(), caller, &RawSettings { timeout: None })
     }
 

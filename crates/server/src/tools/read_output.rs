@@ -174,7 +174,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn query(arguments: Value) -> Result<Query, String> {
-        let caller = Caller { door: Door::named("read_output"), principal: Principal::local(), client: None };
+        let caller = Caller::new(Door::named("read_output"), Principal::local());
         let read = Decoder::of::<ReadOutput>().read(&USUAL_LIMITS, &caller, arguments);
         read.map_err(|wrong| wrong.to_string())
     }

@@ -13,7 +13,7 @@ const LIMITS: Limits = USUAL_LIMITS;
 
 fn decode(name: &'static str, arguments: Value) -> Result<Request, String> {
     let tool = TOOLS.iter().find(|tool| tool.name == name).expect("is in the table");
-    let caller = Caller { door: Door::named(name), principal: Principal::local(), client: None };
+    let caller = Caller::new(Door::named(name), Principal::local());
     tool.run().decoder.read(&LIMITS, &caller, arguments).map_err(|wrong| wrong.to_string())
 }
 
@@ -125,7 +125,7 @@ fn least(schema: &Value) -> Value {
 
 #[test]
 fn what_fits_the_schema_of_a_tool_can_be_read() {
-    let caller = Caller { door: Door::named("test"), principal: Principal::local(), client: None };
+    let caller = Caller::new(Door::named("test"), Principal::local());
     for tool in TOOLS {
         let shape = tool.act.shape().within(&LIMITS);
         let properties = shape.input_schema().remove("properties").expect("has properties");

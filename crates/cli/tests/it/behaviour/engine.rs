@@ -59,7 +59,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
 impl Door for InProcess {
     fn begin(&mut self, ask: &Ask) -> CallId {
         let request = Request {
-            caller: Caller { door: DoorName::named("test"), principal: Principal::local(), client: None },
+            caller: Caller::new(DoorName::named("test"), Principal::local()),
             work: Work::Argv(Argv { file: ask.file.clone(), args: ask.args.clone() }),
             cwd: ask.cwd.clone().map(Into::into),
             env: Vec::new(),

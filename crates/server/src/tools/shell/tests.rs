@@ -11,7 +11,7 @@ use super::*;
 use crate::tools::{Refused, Reply, Seen, USUAL_LIMITS};
 
 fn decode_arguments(arguments: Value) -> Result<Request, String> {
-    let caller = Caller { door: Door::named("shell"), principal: Principal::local(), client: None };
+    let caller = Caller::new(Door::named("shell"), Principal::local());
     TOOL.run().decoder.read(&USUAL_LIMITS, &caller, arguments).map_err(|wrong| wrong.to_string())
 }
 
