@@ -149,6 +149,9 @@ fn projects(config: &Config, home: Option<&Path>) -> Projects {
         named: std::env::current_dir().into_iter().chain(named).collect(),
         homes: Homes::of_this_host(home),
         programs: std::env::split_paths(&path).filter(absolute).collect(),
+        ceilings: std::env::var_os("GIT_CEILING_DIRECTORIES")
+            .map(|paths| std::env::split_paths(&paths).filter(absolute).collect())
+            .unwrap_or_default(),
     }
 }
 

@@ -45,7 +45,7 @@ impl Workspaces {
     /// A port that no other proxy listens at.
     pub(crate) fn port(&self) -> ProxyPort {
         let mut known = self.known();
-        let free = (Network::PROXY_PORT..).find(|port| !known.ports.contains(port));
+        let free = (Network::PROXY_PORT..=u16::MAX).find(|port| !known.ports.contains(port));
         let number = free.unwrap_or(Network::PROXY_PORT);
         known.ports.insert(number);
         ProxyPort { workspaces: self.clone(), number }

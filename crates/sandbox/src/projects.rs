@@ -56,6 +56,8 @@ pub struct Projects {
     pub homes: Homes,
     /// Where programs are looked for.
     pub programs: Vec<PathBuf>,
+    /// Directories above whose content no repository is looked for, as git itself is told by `GIT_CEILING_DIRECTORIES`.
+    pub ceilings: Vec<PathBuf>,
 }
 
 /// Why a directory is nobody's workspace.

@@ -125,16 +125,13 @@ impl Settings {
         if let Some(hidden) = hidden.iter().find(|hidden| cwd.starts_with(hidden)) {
             return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
         }
-        let writable = match profile {
-            Profile::ReadOnly => Vec::new(),
-            _ => {
-                let workspace = self.workspace_of(cwd, projects);
-                let writable = self.writable(workspace.as_ref().ok());
-                let why = workspace.err().filter(|_| !writable.iter().any(|root| cwd.starts_with(root)));
-                enforced.no_workspace = why.map(|why| why.to_string());
-                writable
-            }
-        };
+        let mut writable = Vec::new();
+        if profile == Profile::WorkspaceWrite {
+            let workspace = self.workspace_of(cwd, projects);
+            writable = self.writable(workspace.as_ref().ok());
+            let why = workspace.err().filter(|_| !writable.iter().any(|root| cwd.starts_with(root)));
+            enforced.no_workspace = why.map(|why| why.to_string());
+        }
         let mut fence = Fence::new(profile, abilities.tier, network, text(cwd.to_owned())?);
         fence.shown = texts(self.shown(&[cwd, program], &writable))?;
         fence.protected = texts(self.protected(&writable))?;

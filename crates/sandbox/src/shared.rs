@@ -138,7 +138,7 @@ fn enter(namespace: impl AsFd, kind: LinkNameSpaceType) -> io::Result<()> {
 fn held<T>(
     flags: c_int,
     make: impl FnOnce() -> io::Result<()>,
-    hold: impl FnOnce(&dyn Fn(&str) -> io::Result<OwnedFd>) -> io::Result<T>,
+    take: impl FnOnce(&dyn Fn(&str) -> io::Result<OwnedFd>) -> io::Result<T>,
 ) -> io::Result<T> {
     let ((told, tell), (wait, done)) = (pipe_with(PipeFlags::CLOEXEC)?, pipe_with(PipeFlags::CLOEXEC)?);
     let maker = fork::fork(flags)?;
@@ -154,7 +154,7 @@ fn held<T>(
     let read = File::from(told).read_exact(&mut errno);
     let open = |name: &str| Ok(File::open(format!("/proc/{maker}/ns/{name}"))?.into());
     let held = match (read, i32::from_ne_bytes(errno)) {
-        (Ok(()), 0) => hold(&open),
+        (Ok(()), 0) => take(&open),
         (Ok(()), errno) => Err(io::Error::from_raw_os_error(errno)),
         (Err(error), _) => Err(error),
     };

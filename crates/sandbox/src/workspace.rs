@@ -119,7 +119,10 @@ impl Settings {
             let alone = *directory != cwd && self.is_home(directory);
             !alone && repository::begins_at(directory) && self.project(directory, named).is_ok()
         };
-        let mut trees = cwd.ancestors().filter(begins);
+        let ceilings: Vec<PathBuf> = self.projects.ceilings.iter().map(|path| canonical(path)).collect();
+        let below =
+            |directory: &&Path| *directory == cwd || !ceilings.iter().any(|ceiling| ceiling == directory);
+        let mut trees = cwd.ancestors().take_while(below).filter(begins);
         let first = trees.next()?;
         let mut inner = first;
         for outer in trees {

@@ -31,6 +31,8 @@ impl Program {
             .env("PATH", "/usr/bin:/bin")
             .env("XDG_STATE_HOME", state())
             .env("RUNWARD_SANDBOX_WRITABLE_ROOTS", writable_roots())
+            // What tests make lies in the repository of their own sources.
+            .env("GIT_CEILING_DIRECTORIES", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::null());
         // How commands are confined in all tests can be said from outside.
         let said = std::env::vars_os();

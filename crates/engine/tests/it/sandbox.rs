@@ -31,7 +31,11 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         temporary_size: 1 << 30,
         keep: MINUTE,
         home: None,
-        projects: runward_sandbox::Projects::default(),
+        // What tests make lies in the repository of their own sources.
+        projects: runward_sandbox::Projects {
+            ceilings: vec![env!("CARGO_TARGET_TMPDIR").into()],
+            ..Default::default()
+        },
     };
     Settings { sandboxing: Sandboxing { usual, reach: Reach::Off, doors: Vec::new() }, ..settings() }
 }

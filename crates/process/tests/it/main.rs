@@ -18,7 +18,11 @@ async fn refused(says: &str) -> String {
 #[tokio::test]
 async fn a_runner_of_another_version_is_told_so() {
     let told = refused(r"RWRD\007\000\000\000").await;
-    assert!(told.contains("speaks version 7 of the protocol, and this program version 1"), "{told}");
+    let expected = format!(
+        "speaks version 7 of the protocol, and this program version {}",
+        runward_model::wire::VERSION
+    );
+    assert!(told.contains(&expected), "{told}");
 }
 
 #[tokio::test]
