@@ -124,6 +124,7 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
         fallback: Fallback::Warn,
         temporary_size: 1 << 30,
         keep,
+        held: None,
         home: std::env::home_dir(),
         projects: runward_sandbox::Projects::default(),
     };

@@ -128,6 +128,7 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         // Temporary files are memory: a command has no more of it than its limit says.
         temporary_size: told.temporary_size.min(config.limits.usage.memory.unwrap_or(u64::MAX)),
         keep: told.keep,
+        held: Some(State::of_this_user().path().join("held")),
         projects: projects(config, home.as_deref()),
         home,
     };

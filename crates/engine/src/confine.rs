@@ -71,6 +71,7 @@ impl Sandboxing {
             fallback: runward_sandbox::Fallback::Refuse,
             temporary_size: 1 << 30,
             keep: std::time::Duration::ZERO,
+            held: None,
             home: None,
             projects: runward_sandbox::Projects::default(),
         };

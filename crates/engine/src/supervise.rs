@@ -1,5 +1,6 @@
 //! Supervise: one task a session that feeds the lifecycle and performs its effects.
 
+use std::ffi::CString;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ struct Supervision {
     exited: Option<Instant>,
     hit: Option<LimitHit>,
     waiting: bool,
+    /// What of its files is held back.
+    held: Vec<CString>,
     background: Background,
     /// Whether the log tells of it.
     logged: bool,
@@ -66,6 +69,15 @@ struct Controls {
     told: Option<StopReason>,
 }
 
+/// A command that has ended.
+struct Supervised {
+    outcome: Outcome,
+    /// The outputs of what was left behind alive.
+    left: Option<Streams>,
+    /// What of its files is held back.
+    held: Vec<CString>,
+}
+
 #[derive(Clone, Copy)]
 struct Graces {
     kill: Duration,
@@ -89,14 +101,14 @@ pub(crate) fn begin(
     let supervision = Supervision::new(engine, request.timeout, child, streams, queue);
     let stopping = engine.0.stopping.clone();
     engine.0.sessions.spawn(async move {
-        let (mut outcome, left) = supervision.run().await;
+        let Supervised { mut outcome, left, held } = supervision.run().await;
         // Another command may run, and the disk is given back, before the answer goes out.
         drop(room);
         let Confined { temporary, unreached, networked, proxy_port, .. } = confined;
         drop(temporary);
         // So may its proxy's port, unless what was left behind still has that.
         let proxy_port = proxy_port.filter(|_| left.is_some());
-        outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached);
+        outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached, &held);
         running.end(open, outcome).await;
         discard(left, &stopping).await;
         // What was left alive may reach this host for as long as it prints.
@@ -130,13 +142,13 @@ impl Supervision {
             exited: None,
             hit: None,
             waiting: false,
+            held: Vec::new(),
             background: shared.settings.background,
             logged: shared.settings.log_commands,
         }
     }
 
-    /// How it ended, and the outputs of what was left behind alive.
-    async fn run(mut self) -> (Outcome, Option<Streams>) {
+    async fn run(mut self) -> Supervised {
         let mut state = State::running(self.streams.open(), self.background);
         let timer = tokio::time::sleep(Duration::ZERO);
         tokio::pin!(timer);
@@ -194,6 +206,10 @@ impl Supervision {
                 self.waiting = waits_for_input;
                 return None;
             }
+            Report::Held { paths, .. } => {
+                self.held = paths;
+                return None;
+            }
             Report::Closed { ended, survivors, .. } => Input::Closed { ended, survivors },
             Report::Exited { ending, usage, hit, alone, .. } => {
                 self.exited = Some(Instant::now());
@@ -233,7 +249,7 @@ impl Supervision {
         false
     }
 
-    fn close(self, end: End) -> (Outcome, Option<Streams>) {
+    fn close(self, end: End) -> Supervised {
         let End { ending, usage, gone, stopped, cut, kept } = end;
         let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
         let Gone { ended, survivors } = gone;
@@ -251,7 +267,7 @@ impl Supervision {
         if self.logged {
             record_end(self.child.session, &outcome);
         }
-        (outcome, kept.then_some(self.streams))
+        Supervised { outcome, left: kept.then_some(self.streams), held: self.held }
     }
 }
 

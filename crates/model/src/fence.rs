@@ -139,7 +139,7 @@ pub struct Fence {
     pub network: Network,
     /// What it may write below.
     pub writable: Vec<CString>,
-    /// What stays read-only within that, there or not.
+    /// What stays as it is within that, there or not.
     pub protected: Vec<CString>,
     /// What it may not even read, there or not.
     pub hidden: Vec<CString>,
@@ -159,8 +159,8 @@ pub struct Fence {
     pub proxy_port: u16,
     /// Where it runs.
     pub directory: CString,
-    /// Where something stands in the place of what is missing and must stay so; the runner knows.
-    pub placeholders: Vec<CString>,
+    /// Where what it makes is kept that would run code for others; without it, such things are refused.
+    pub held: Option<CString>,
 }
 
 impl Fence {
@@ -181,7 +181,7 @@ impl Fence {
             loopback: 0,
             proxy_port: Network::PROXY_PORT,
             directory,
-            placeholders: Vec::new(),
+            held: None,
         }
     }
 
@@ -189,7 +189,7 @@ impl Fence {
     #[must_use]
     pub fn kind(&self) -> Self {
         let (directory, proxy_port) = (CString::default(), 0);
-        Fence { directory, proxy_port, placeholders: Vec::new(), temporary: None, ..self.clone() }
+        Fence { directory, proxy_port, temporary: None, ..self.clone() }
     }
 }
 

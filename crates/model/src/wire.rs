@@ -11,6 +11,8 @@ mod launch;
 
 pub use launch::{Launch, Parts, Planned};
 
+use std::ffi::CString;
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
@@ -20,7 +22,7 @@ use crate::{Abilities, Containment, Ending, LimitHit, SessionId, Signal, Usage};
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// The version of what follows the hello. It changes with every change of [`Order`] or [`Report`].
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What the hello begins with.
 const NAME: [u8; 4] = *b"RWRD";
@@ -145,6 +147,13 @@ pub enum Report {
         /// Whether it was the last of its session. If so the session is gone and no [`Report::Closed`] follows.
         alone: bool,
     },
+    /// Of what the session made, this is held back. Comes before the end of the session.
+    Held {
+        /// Which session.
+        session: SessionId,
+        /// Where.
+        paths: Vec<CString>,
+    },
     /// The session is gone: by itself, or as ordered. Sent once, after [`Report::Exited`].
     Closed {
         /// Which session.
@@ -164,6 +173,7 @@ impl Report {
             Report::Started { session, .. }
             | Report::Failed { session, .. }
             | Report::Probed { session, .. }
+            | Report::Held { session, .. }
             | Report::Exited { session, .. }
             | Report::Closed { session, .. } => Some(*session),
         }

@@ -119,7 +119,7 @@ impl KeeperSession {
                 self.first = Some(pid);
                 channel.report(&Report::Started { session, pid });
             }
-            Report::Probed { .. } => {}
+            Report::Probed { .. } | Report::Held { .. } => {}
             Report::Ready { .. } | Report::Failed { .. } | Report::Exited { .. } => {
                 self.first = None;
                 self.exited = true;

@@ -16,7 +16,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     pub(crate) fn of(fence: &Fence, limits: &Limits) -> Self {
-        let paths = [&fence.writable, &fence.shown, &fence.hidden, &fence.protected];
+        let paths = [&fence.writable, &fence.shown, &fence.hidden];
         let found = paths.into_iter().flatten().map(|path| runward_sandbox::identity(path)).collect();
         Needs { fence: fence.kind(), limits: *limits, found }
     }

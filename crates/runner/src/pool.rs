@@ -19,9 +19,6 @@ use runward_model::{Ending, LimitHit, SessionId, Signal, Usage};
 use crate::clone::Failure;
 use crate::needs::Needs;
 
-/// How long placeholders outlive a command: the next one often follows at once.
-const LINGER: Duration = Duration::from_millis(300);
-
 /// An older sandbox is not used again: the host has changed since, and other services listen.
 const MAX_AGE: Duration = Duration::from_mins(1);
 
@@ -41,8 +38,6 @@ pub(crate) enum Input {
     Close { session: SessionId },
     /// A sandbox could not be built, or not be sent its command.
     Failed { sandbox: SandboxId, failure: Failure },
-    /// Placeholders stand for a sandbox from now on.
-    Covered { sandbox: SandboxId },
     /// A sandbox has reported; `spent` says that its group has run into a limit, so that it cannot serve another command.
     Reported { sandbox: SandboxId, report: Report, spent: bool },
     /// A sandbox is gone, with all its processes. `hit` is the limit that its group ran into.
@@ -66,8 +61,6 @@ pub(crate) enum Effect {
     Close { sandbox: SandboxId, session: SessionId },
     /// End a sandbox and everything in it. [`Input::Ended`] follows.
     Kill { sandbox: SandboxId },
-    /// Placeholders of a sandbox are not needed any more.
-    Uncover { sandbox: SandboxId },
     /// Tell whoever asked.
     Report(Report),
 }
@@ -96,7 +89,6 @@ struct Sandbox {
     stage: Stage,
     /// What listens on the host is covered as it was then.
     built: Duration,
-    is_covered: bool,
     /// Whether nothing runs in it after the command that it has.
     is_last: bool,
 }
@@ -115,12 +107,6 @@ impl Pool {
             Input::Spawn { session, needs } => self.spawn(now, session, needs, true),
             Input::Close { session } => self.close(session),
             Input::Failed { sandbox, failure } => self.failed(sandbox, failure),
-            Input::Covered { sandbox } => {
-                if let Some(sandbox) = self.get(sandbox) {
-                    sandbox.is_covered = true;
-                }
-                Vec::new()
-            }
             Input::Reported { sandbox, report, spent } => {
                 self.get(sandbox).map_or_else(Vec::new, |sandbox| sandbox.reported(now, report, spent))
             }
@@ -172,7 +158,6 @@ impl Pool {
             needs: needs.clone(),
             stage,
             built: now,
-            is_covered: false,
             is_last,
         });
         vec![Effect::Build { sandbox: id, needs }, Effect::Send { sandbox: id, session }]
@@ -250,10 +235,6 @@ impl Pool {
         for sandbox in &mut self.sandboxes {
             let Some(since) = sandbox.idle_since() else { continue };
             let (age, idle) = (now.saturating_sub(sandbox.built), now.saturating_sub(since));
-            if sandbox.is_covered && idle >= LINGER {
-                sandbox.is_covered = false;
-                effects.push(Effect::Uncover { sandbox: sandbox.id });
-            }
             if surplus > 0 || age >= MAX_AGE || idle >= sandbox.needs.keep() {
                 surplus = surplus.saturating_sub(1);
                 effects.extend(sandbox.kill(None));
@@ -284,9 +265,7 @@ impl Sandbox {
 
     /// When it will have waited for long enough.
     fn due(&self) -> Option<Duration> {
-        let keep = self.needs.keep();
-        let first = if self.is_covered { keep.min(LINGER) } else { keep };
-        Some(self.idle_since()? + first)
+        Some(self.idle_since()? + self.needs.keep())
     }
 
     fn kill(&mut self, retry: Option<SessionId>) -> Vec<Effect> {
@@ -320,6 +299,9 @@ impl Sandbox {
                 let exited = Report::Exited { session, ending, usage, hit, alone };
                 let retired = self.retire_if((spent || self.is_last) && alone);
                 [Effect::Report(exited)].into_iter().chain(retired).collect()
+            }
+            (Stage::Running { session, .. } | Stage::Exited { session }, Report::Held { paths, .. }) => {
+                vec![Effect::Report(Report::Held { session, paths })]
             }
             (Stage::Exited { session }, Report::Closed { ended, survivors, .. }) => {
                 self.stage = Stage::Cleaning;

@@ -1,6 +1,5 @@
 //! A sandbox as the runner sees it: a process behind a socket, the first of a PID namespace.
 
-use std::ffi::CString;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,8 +20,6 @@ use crate::{clone_vm, sandbox_init, serve};
 pub(crate) struct Sandbox {
     /// That process; with it ends everything inside.
     pub(crate) init: i32,
-    /// Where placeholders stand that it has covered.
-    pub(crate) placeholders: Vec<CString>,
     /// What it is known by and held to limits.
     pub(crate) group: Option<Group>,
     /// Held for as long as it lives.
@@ -53,7 +50,7 @@ impl Sandbox {
             i32::from(sandbox_init::live(fence, &entrance, far).is_err())
         };
         let init = shared.begin(between, first)?;
-        Ok(Sandbox { init, placeholders: Vec::new(), group, _shared: shared, socket, bytes: Vec::new() })
+        Ok(Sandbox { init, group, _shared: shared, socket, bytes: Vec::new() })
     }
 
     pub(crate) fn socket(&self) -> &OwnedFd {

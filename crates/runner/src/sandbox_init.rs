@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use runward_model::wire::{Launch, Order, Report, SpawnFd, Step};
 use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
-use runward_sandbox::{Enclosure, Entrance};
+use runward_sandbox::{Broker, Enclosure, Entrance};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 
@@ -22,7 +22,10 @@ use crate::signals::ChildSignal;
 pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::Result<()> {
     let mut channel = Channel::new(socket);
     let children = ChildSignal::take_over()?;
-    let built = Enclosure::build(fence, entrance);
+    let (built, mut broker) = match Enclosure::build(fence, entrance) {
+        Ok((enclosure, broker)) => (Ok(enclosure), broker),
+        Err(error) => (Err(error), None),
+    };
     let mut stack = Stack::new();
     while let Some((session, launch, fds)) = next_spawn(&mut channel)? {
         let enclosure = match &built {
@@ -33,7 +36,11 @@ pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::R
                 return Ok(());
             }
         };
-        let mut command = SandboxedCommand::begin(session, enclosure, &launch, fds, &channel, &mut stack);
+        if let Some(broker) = &mut broker {
+            broker.begin();
+        }
+        let started = start(enclosure, &launch, fds, &mut stack);
+        let mut command = SandboxedCommand::begin(session, started, broker.as_mut(), &channel);
         drop(launch);
         serve::serve(&mut channel, &children, &mut command)?;
         if !command.finished {
@@ -65,8 +72,10 @@ fn next_spawn(channel: &mut Channel) -> io::Result<Option<(SessionId, Launch, Ve
 }
 
 /// The one command in a sandbox: every process of the namespace but the first is its own.
-struct SandboxedCommand {
+struct SandboxedCommand<'a> {
     session: SessionId,
+    /// Who makes files for it.
+    broker: Option<&'a mut Broker>,
     first: Option<i32>,
     exited: Option<Report>,
     /// How many processes have been killed, once they are.
@@ -76,28 +85,36 @@ struct SandboxedCommand {
     proxy: Option<ProxyListener>,
 }
 
-impl SandboxedCommand {
+impl<'a> SandboxedCommand<'a> {
     fn begin(
         session: SessionId,
-        enclosure: &Enclosure,
-        launch: &Launch,
-        fds: Vec<OwnedFd>,
+        started: Result<(i32, Option<ProxyListener>), Failure>,
+        mut broker: Option<&'a mut Broker>,
         channel: &Channel,
-        stack: &mut Stack,
     ) -> Self {
-        let started = start(enclosure, launch, fds, stack);
+        if let Some(broker) = &mut broker {
+            broker.listen();
+        }
         let finished = started.is_err();
         let (started, proxy) = match started {
             Ok((pid, proxy)) => (Ok(pid), proxy),
             Err(failure) => (Err(failure), None),
         };
         let first = started.ok();
-        let command = SandboxedCommand { session, first, exited: None, closing: None, finished, proxy };
+        let command = SandboxedCommand { session, broker, first, exited: None, closing: None, finished, proxy };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },
         });
         command
+    }
+
+    /// All its processes are gone: what it made is published or held back, and the latter is told.
+    fn finish(&mut self, channel: &Channel) {
+        let held = self.broker.as_mut().map_or_else(Vec::new, |broker| broker.finish());
+        if !held.is_empty() {
+            channel.report(&Report::Held { session: self.session, paths: held });
+        }
     }
 
     /// Every process of the namespace but this one.
@@ -121,7 +138,6 @@ fn start(
     let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
     let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);
-    enclosure.cover(fence).map_err(confined)?;
     let channel = if launch.has_proxy() { fds.pop() } else { None };
     let proxy = channel
         .as_ref()
@@ -176,7 +192,7 @@ fn same_directory(passed: &OwnedFd, fence: &Fence) -> io::Result<OwnedFd> {
     is_same(passed, &own).then_some(own).ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))
 }
 
-impl Sessions for SandboxedCommand {
+impl Sessions for SandboxedCommand<'_> {
     fn spawn(
         &mut self,
         _: SessionId,
@@ -214,6 +230,12 @@ impl Sessions for SandboxedCommand {
     }
 
     fn settled(&mut self, alive: bool, channel: &Channel) {
+        if let Some(broker) = &mut self.broker {
+            broker.serve();
+        }
+        if !alive && self.exited.is_some() && self.closing.is_none() {
+            self.finish(channel);
+        }
         if let Some(Report::Exited { session, ending, usage, hit, .. }) = self.exited.take() {
             let alone = !alive && self.closing.is_none();
             if alone {
@@ -232,10 +254,16 @@ impl Sessions for SandboxedCommand {
             return;
         }
         let ended = self.closing.unwrap_or(0);
+        self.finish(channel);
         // Whoever hears of the end may give the port to another command.
         self.proxy = None;
         channel.report(&Report::Closed { session: self.session, ended, survivors: Vec::new() });
         self.finished = true;
+    }
+
+    fn watched(&self) -> Vec<PollFd<'_>> {
+        let listener = self.broker.as_ref().and_then(|broker| broker.watched());
+        listener.into_iter().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect()
     }
 
     fn is_closing(&self) -> bool {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use runward_model::wire::{Launch, Order, Report, Step};
 use runward_model::{Fence, LimitHit, SessionId};
-use runward_sandbox::{Namespaces, Placeholders, Shared};
+use runward_sandbox::{Namespaces, Shared};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cgroup_sessions::Group;
@@ -20,7 +20,7 @@ use crate::procfs;
 use crate::sandbox::Sandbox;
 use crate::serve::Sessions;
 
-/// All sandboxes, what they are to run, and what stands in for missing files.
+/// All sandboxes, and what they are to run.
 pub(crate) struct Sandboxes {
     namespaces: Option<Namespaces>,
     pool: Pool,
@@ -28,7 +28,6 @@ pub(crate) struct Sandboxes {
     built: HashMap<SandboxId, Sandbox>,
     /// Commands that have not started yet.
     waiting: HashMap<SessionId, Waiting>,
-    placeholders: Placeholders,
     /// What workspaces share, until their client leaves.
     shared: HashMap<u64, Rc<Shared>>,
 }
@@ -54,7 +53,6 @@ impl Sandboxes {
             began: Instant::now(),
             built: HashMap::new(),
             waiting: HashMap::new(),
-            placeholders: Placeholders::default(),
             shared: HashMap::new(),
         }
     }
@@ -116,7 +114,6 @@ impl Sandboxes {
         // Its last words first: they say how far its command has come.
         self.take_in_reports(id, around);
         let Some(sandbox) = self.built.remove(&id) else { return true };
-        self.placeholders.remove(&sandbox.placeholders);
         // What the group has to tell is read before the group goes.
         let hit = sandbox.group.as_ref().and_then(Group::hit);
         if let Some(group) = sandbox.group {
@@ -155,8 +152,7 @@ impl Sandboxes {
                 }
             }
             Effect::Send { sandbox, session } => match self.send(sandbox, session) {
-                Ok(true) => return vec![Input::Covered { sandbox }],
-                Ok(false) => {}
+                Ok(()) => {}
                 Err(error) => {
                     let failure = Failure::of(Step::Confine, &error);
                     return vec![Input::Failed { sandbox, failure }];
@@ -165,11 +161,6 @@ impl Sandboxes {
             Effect::Release { session } => drop(self.waiting.remove(&session)),
             Effect::Close { session, .. } => self.pass_on(session, &Order::Close { session }),
             Effect::Kill { sandbox } => self.built.get(&sandbox).map_or((), Sandbox::kill),
-            Effect::Uncover { sandbox } => {
-                if let Some(sandbox) = self.built.get_mut(&sandbox) {
-                    self.placeholders.remove(&std::mem::take(&mut sandbox.placeholders));
-                }
-            }
             Effect::Report(report) => around.channel.report(&report),
         }
         Vec::new()
@@ -207,27 +198,18 @@ impl Sandboxes {
         self.feed(Input::Left { workspace }, around);
     }
 
-    /// Sends a command to a sandbox; whether placeholders were made for it.
-    fn send(&mut self, id: SandboxId, session: SessionId) -> io::Result<bool> {
+    /// Sends a command to a sandbox.
+    fn send(&mut self, id: SandboxId, session: SessionId) -> io::Result<()> {
         // Building it has failed, and has been told of.
-        let Some(sandbox) = self.built.get_mut(&id) else { return Ok(false) };
+        let Some(sandbox) = self.built.get_mut(&id) else { return Ok(()) };
         let missing = || io::Error::from_raw_os_error(libc::ENOENT);
         let Waiting { launch, fds } = self.waiting.get(&session).ok_or_else(missing)?;
-        let fence = launch.fence().ok_or_else(missing)?;
-        // They stand before the command is sent, so that the sandbox can cover them before anything runs in it. Those
-        // that still stand it has covered already.
-        let mut new = Vec::new();
-        if sandbox.placeholders.is_empty() {
-            new = self.placeholders.place(fence)?;
-            sandbox.placeholders.clone_from(&new);
-        }
-        let is_covered = !new.is_empty();
         let left = sandbox.group.as_ref().map_or(*launch.limits(), |group| group.left);
-        let launch = launch.clone().inside(new, left);
+        let launch = launch.clone().inside(left);
         match sandbox.order(&Order::Spawn { session, launch }, fds) {
             Err(error) if !is_gone(&error) => Err(error),
             // One that has just ended is about to be reaped; what waits for it is then tried in another.
-            Ok(()) | Err(_) => Ok(is_covered),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 
@@ -262,7 +244,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 impl Drop for Sandboxes {
-    /// Ends everything at once, then waits until it is gone: only then may groups and placeholders go.
+    /// Ends everything at once, then waits until it is gone: only then may groups go.
     fn drop(&mut self) {
         self.built.values().for_each(Sandbox::kill);
         for sandbox in self.built.values() {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
 use runward_model::{Fence, Network, PrivateDirectory, Tier};
@@ -12,6 +12,7 @@ use rustix::fs::FileType;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
+use crate::broker::{self, Broker};
 use crate::mounts::{self, Depth};
 use crate::private::Private;
 use crate::restrictions::Restrictions;
@@ -37,21 +38,15 @@ pub struct Enclosure {
     terminals: Option<OwnedFd>,
 }
 
-/// A path in a writable root that must stay as it is.
-enum Guarded {
-    /// It is there, behind these directories.
-    There { behind: Vec<PathBuf>, path: PathBuf },
-    /// It is not; these directories lead to where it would be.
-    Missing { behind: Vec<PathBuf> },
-}
-
 impl Enclosure {
     /// Makes everything in it. The caller is the first process of a new PID namespace.
     ///
     /// The order is the security. What is to be shown is copied before anything is changed, while it still is what the
     /// host has there; then all is made read-only and covered by what is private; then the copies are put back,
     /// outer ones first and the narrower the rule the later, since what is mounted last is what is seen.
-    pub fn build(fence: &Fence, entrance: &Entrance) -> io::Result<Self> {
+    ///
+    /// Where something may be written, whoever makes files for its commands comes with it.
+    pub fn build(fence: &Fence, entrance: &Entrance) -> io::Result<(Self, Option<Broker>)> {
         // Its end is the end of all others, so it may go at once should its parent be killed.
         set_parent_process_death_signal(Some(Signal::KILL))?;
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
@@ -60,11 +55,21 @@ impl Enclosure {
         entrance.enter()?;
         // Copies first. They keep the modes that they have now, so making all read-only does not reach them.
         let (writable, shown) = (copies(&fence.writable)?, visible(&fence.shown));
-        let inner = inside_protected(fence);
-        let inner = copies(&inner)?;
+        let (mut broker, listeners) = match broker::guarded(fence).next() {
+            Some(_) => Broker::new(fence).map(|(broker, listeners)| (Some(broker), Some(listeners)))?,
+            None => (None, None),
+        };
+        let held = fence.held.as_ref().map(|held| mounts::path(held)).filter(|_| broker.is_some());
+        let held = held.and_then(|held| {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(held).ok()?;
+            mounts::copy(held).ok()
+        });
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::open()?;
         private.make_writable()?;
+        if let (Some(broker), Some(held)) = (&mut broker, held) {
+            broker.keep_in(private.open_held(held)?);
+        }
         // What is kept of `/run` and `/dev` has to be in hand before those are covered.
         let kept = kept_run(fence.network);
         let terminals = mounts::open(c"/dev/pts").ok();
@@ -91,11 +96,6 @@ impl Enclosure {
         for place in [c"/dev", c"/run"] {
             mounts::make_read_only(mounts::open(place)?, Depth::One)?;
         }
-        // Protected paths lie in writable roots, so over them; roots named inside a protected path over that again.
-        protect_all(fence, &private)?;
-        for (path, tree) in inner {
-            mounts::attach(tree, path)?;
-        }
         // Last of all mounts, so that nothing uncovers it.
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             unless_gone(private.cover(&path))?;
@@ -103,21 +103,18 @@ impl Enclosure {
         cover_services(&services, fence, &private)?;
         // Landlock is told of what is mounted by now. This process keeps its capabilities, to clean up with; what it
         // executes cannot have them.
-        let roots = fence.writable.iter().map(|path| mounts::path(path));
+        let guarded: Vec<&Path> = broker::guarded(fence).collect();
+        let free = fence.writable.iter().map(|path| mounts::path(path)).filter(|path| !guarded.contains(path));
         let private_roots = PrivateDirectory::writable().map(|private| Path::new(private.path));
-        let restrictions = Restrictions::enclosed(roots.chain(private_roots.filter(|path| path.is_dir())))?;
+        let free = free.chain(private_roots.filter(|path| path.is_dir()));
+        let restrictions = Restrictions::enclosed(free, guarded.iter().copied(), listeners)?;
         capabilities::bound();
-        Ok(Enclosure { private, restrictions, terminals })
+        Ok((Enclosure { private, restrictions, terminals }, broker))
     }
 
     /// What a command in here is restricted by.
     pub fn restrictions(&self) -> &Restrictions {
         &self.restrictions
-    }
-
-    /// Covers places that were made to keep something missing.
-    pub fn cover(&self, fence: &Fence) -> io::Result<()> {
-        fence.placeholders.iter().try_for_each(|place| self.private.cover_missing(mounts::path(place)))
     }
 
     /// Makes it fit for the next command of the same client: the terminal of the last one is not its own. All processes of
@@ -168,15 +165,6 @@ fn visible(shown: &[CString]) -> Vec<(&Path, OwnedFd)> {
     paths.filter_map(|path| Some((path, mounts::copy(path).ok()?))).collect()
 }
 
-/// Writable roots that lie in something that stays read-only around them.
-fn inside_protected(fence: &Fence) -> Vec<CString> {
-    let protected = |root: &&CString| {
-        let (root, mut paths) = (mounts::path(root), fence.protected.iter().map(|path| mounts::path(path)));
-        paths.any(|path| root.starts_with(path))
-    };
-    fence.writable.iter().filter(protected).cloned().collect()
-}
-
 /// Covers what listens on the host, but for what does so in a workspace.
 fn cover_services(services: &[PathBuf], fence: &Fence, private: &Private) -> io::Result<()> {
     let is_shared = |root: &Path| PrivateDirectory::ALL.iter().any(|one| root == Path::new(one.path));
@@ -217,45 +205,8 @@ fn show_kept(kept: Vec<(&str, OwnedFd)>) -> io::Result<()> {
     Ok(())
 }
 
-fn protect_all(fence: &Fence, private: &Private) -> io::Result<()> {
-    let mut pinned: Vec<PathBuf> = Vec::new();
-    for path in fence.protected.iter().map(|path| mounts::path(path)) {
-        let Some(root) = root_of(path, fence) else { continue };
-        let (behind, there) = match guarded(root, path) {
-            Guarded::There { behind, path } => (behind, Some(path)),
-            Guarded::Missing { behind } => (behind, None),
-        };
-        for directory in behind {
-            if !pinned.contains(&directory) {
-                mounts::pin(&directory)?;
-                pinned.push(directory);
-            }
-        }
-        match there {
-            Some(path) if path.is_symlink() => private.cover(&path)?,
-            Some(path) => mounts::protect(&path)?,
-            None => {}
-        }
-    }
-    Ok(())
-}
-
 /// The innermost writable root that a path lies in.
 pub(crate) fn root_of<'a>(path: &Path, fence: &'a Fence) -> Option<&'a Path> {
     let roots = fence.writable.iter().map(|root| mounts::path(root));
     roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
-}
-
-fn guarded(root: &Path, path: &Path) -> Guarded {
-    let mut behind = Vec::new();
-    let mut place = root.to_owned();
-    for part in path.strip_prefix(root).unwrap_or(Path::new("")) {
-        place.push(part);
-        match place.symlink_metadata() {
-            Err(_) => return Guarded::Missing { behind },
-            Ok(found) if place == path || !found.is_dir() => return Guarded::There { behind, path: place },
-            Ok(_) => behind.push(place.clone()),
-        }
-    }
-    Guarded::There { behind, path: place }
 }

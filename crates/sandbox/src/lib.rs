@@ -6,21 +6,24 @@
 //! plain data that says what may be written, what stays read-only within that, and what may not be read. The runner
 //! does the rest. Where namespaces can be made, the first process of a new PID namespace builds an [`Enclosure`]:
 //! everything read-only but the writable roots, private temporary files, an own `/proc` and `/dev`, no network.
+//! In the writable roots a [`Broker`] makes the files, and holds back what would run code for somebody else.
 //! Building one takes a millisecond or two, so it is kept and cleaned for the next command like it. Each command
 //! then takes on its [`Restrictions`] between clone and exec: no capabilities, no new privileges, Landlock, seccomp.
 //! Those alone remain where no namespace can be made. [`probe()`] tells by trying which of it works here.
 #![expect(unsafe_code, reason = "Landlock, seccomp, capabilities and mounts have no safe interface")]
 
+mod broker;
 mod capabilities;
 mod devices;
 mod enclosure;
 mod fork;
+mod git_config;
 mod homes;
 mod landlock;
 mod loopback;
 mod mounts;
+mod names;
 mod namespaces;
-mod placeholders;
 mod private;
 mod probe;
 mod projects;
@@ -32,13 +35,15 @@ mod seccomp;
 mod services;
 mod settings;
 mod shared;
+mod stamp;
 pub mod trial;
 mod workspace;
 
+pub use broker::{Broker, root_of_store, store_name};
 pub use enclosure::Enclosure;
 pub use homes::Homes;
+pub use names::runs_code;
 pub use namespaces::Namespaces;
-pub use placeholders::{Placeholders, identity};
 pub use probe::probe;
 pub use projects::{NoWorkspace, Projects};
 pub use promises::{remedy, unkept};
@@ -46,4 +51,5 @@ pub use readable::Readable;
 pub use restrictions::Restrictions;
 pub use settings::{Fallback, Scene, Settings, Unconfinable};
 pub use shared::{Entrance, Shared};
+pub use stamp::identity;
 pub use workspace::Workspace;

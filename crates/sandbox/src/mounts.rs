@@ -105,18 +105,6 @@ fn change(tree: impl AsFd, depth: Depth, attributes: &Attributes) -> io::Result<
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Puts what is at `place` over itself: what is mounted on cannot be moved or removed.
-pub(crate) fn pin(place: &Path) -> io::Result<()> {
-    attach(copy(place)?, place)
-}
-
-/// Puts what is at `place` over itself, read-only.
-pub(crate) fn protect(place: &Path) -> io::Result<()> {
-    let tree = copy(place)?;
-    make_read_only(&tree, Depth::All)?;
-    attach(tree, place)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,8 +18,8 @@ const EMPTY: &str = "empty";
 /// Covers a file.
 const NOTHING: &str = "nothing";
 
-/// Covers what is missing: there is nothing in it either, but everybody may see that.
-const MISSING: &str = "missing";
+/// Where the store of what is held back is found, by the first process of a sandbox alone.
+const HELD: &str = "held";
 
 /// The mode of what everybody may write to.
 const WRITABLE: u32 = 0o1777;
@@ -50,7 +50,7 @@ impl Private {
         mount("tmpfs", STORE, "tmpfs", flags, options.as_c_str())?;
         let private = Private::open()?;
         let own = PrivateDirectory::ALL.map(name_of);
-        for name in own.iter().map(String::as_str).chain(["dev", EMPTY, MISSING]) {
+        for name in own.iter().map(String::as_str).chain(["dev", EMPTY, HELD]) {
             mkdirat(&private.root, name, Mode::RWXU)?;
         }
         for directory in PrivateDirectory::ALL {
@@ -59,7 +59,6 @@ impl Private {
         }
         private.set_mode("dev", 0o755)?;
         private.set_mode(EMPTY, 0)?;
-        private.set_mode(MISSING, 0o555)?;
         openat(&private.root, NOTHING, OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
         devices::make(&private)
     }
@@ -88,6 +87,12 @@ impl Private {
         Ok(rustix::fs::chmodat(&self.root, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
     }
 
+    /// Opens the store of what is held back, which no command has a name for.
+    pub(crate) fn open_held(&self, store: OwnedFd) -> io::Result<OwnedFd> {
+        mounts::attach(store, &Path::new(STORE).join(HELD))?;
+        Ok(openat(&self.root, HELD, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
+    }
+
     /// Where it can be written: what is made there is seen at once wherever it is attached.
     pub(crate) fn root(&self) -> &OwnedFd {
         &self.root
@@ -108,11 +113,6 @@ impl Private {
     pub(crate) fn cover(&self, place: &Path) -> io::Result<()> {
         let directory = place.symlink_metadata()?.is_dir();
         self.cover_with(if directory { EMPTY } else { NOTHING }, place)
-    }
-
-    /// Covers a placeholder with an empty directory that everybody may list: what is missing is seen to be.
-    pub(crate) fn cover_missing(&self, place: &Path) -> io::Result<()> {
-        self.cover_with(MISSING, place)
     }
 
     fn cover_with(&self, name: &str, place: &Path) -> io::Result<()> {

@@ -96,7 +96,7 @@ fn confined(tier: Tier, entrance: Option<Entrance>) -> Result<(), String> {
         restrictions.apply().map_err(told("restrictions"))?;
         return forbidden_acts();
     };
-    let enclosure = Enclosure::build(&sample, &entrance).map_err(told("namespaces and mounts"))?;
+    let (enclosure, _) = Enclosure::build(&sample, &entrance).map_err(told("namespaces and mounts"))?;
     enclosure.clean().map_err(told("cleaning up"))?;
     enclosure.restrictions().apply().map_err(told("restrictions"))?;
     forbidden_acts()

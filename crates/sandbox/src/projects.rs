@@ -11,7 +11,8 @@ use runward_model::PrivateDirectory;
 
 use crate::homes::Homes;
 use crate::settings::{Settings, canonical};
-use crate::workspace::{OWN_NAMES, PROTECTED};
+use crate::names::{RUN_CODE, TREES};
+use crate::workspace::OWN_NAMES;
 
 /// Directories that are never somebody's workspace, however a command came to run there; what is below them may be.
 const SHARED: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/var"];
@@ -41,9 +42,6 @@ const MOSTLY_SYSTEM: [&str; 3] = ["/dev", "/var/cache", "/var/lib"];
 
 /// What belongs to `root` below these belongs to the system, unless somebody names it.
 const OF_ROOT: [&str; 4] = ["/home", "/opt", "/srv", "/var"];
-
-/// Where trees of a repository lie that some clients make inside what is otherwise protected.
-const TREES: [(&str, &str); 1] = [(".claude", "worktrees")];
 
 /// What tells a project from other directories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -218,8 +216,8 @@ impl Settings {
         let runs_code = parts.iter().any(|part| {
             let next = nexts.next().unwrap_or_default();
             let tree = TREES.iter().any(|(around, trees)| part == around && next == *trees);
-            let mut names = PROTECTED.iter().filter_map(|name| name.split('/').next());
-            !tree && (part.as_bytes().starts_with(OWN_NAMES) || names.any(|name| *part == name))
+            let mut names = RUN_CODE.iter().chain([&".git"]);
+            !tree && (part.as_bytes().starts_with(OWN_NAMES) || names.any(|name| *part == *name))
         });
         at_home || kept || runs_code
     }

@@ -18,12 +18,6 @@ pub(crate) fn begins_at(directory: &Path) -> bool {
     found.is_ok_and(|found| found.is_dir() || found.is_file())
 }
 
-/// Whether it is a repository's own directory, whatever it is called.
-pub(crate) fn is_git_directory(directory: &Path) -> bool {
-    directory.file_name() == Some(OsStr::new(".git"))
-        || (directory.join("HEAD").is_file() && directory.join("objects").is_dir())
-}
-
 /// What else belongs to the repository that begins here: its linked trees or, of a linked tree, the directory that it
 /// shares with the others.
 pub(crate) fn relatives(tree: &Path) -> Vec<PathBuf> {

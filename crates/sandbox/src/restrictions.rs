@@ -1,16 +1,17 @@
 //! What a command is restricted by from between clone and exec on, whatever it executes.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 use runward_model::{Fence, Network, PrivateDirectory};
 
+use crate::broker;
 use crate::capabilities;
 use crate::landlock::{self, Access, Ruleset};
 use crate::mounts;
 use crate::readable::Readable;
-use crate::seccomp::{Filter, Sockets};
+use crate::seccomp::{Files, Filter, Sockets};
 
 /// What a command is restricted by: made before the clone, since nothing may be allocated between that and exec.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Restrictions {
     /// None where mounts keep what Landlock would, and the kernel's Landlock is too old to let files be moved about.
     rules: Option<Ruleset>,
     filter: Filter,
+    /// Where the listener of a broker goes.
+    listeners: Option<OwnedFd>,
     /// Whether each command has to see to it by itself that it gains no capability.
     bounds: bool,
 }
@@ -30,19 +33,33 @@ pub(crate) const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 impl Restrictions {
-    /// For a command in an enclosure, where the mounts have been made: they keep what Landlock cannot.
-    pub(crate) fn enclosed<'a>(writable: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
-        let filter = Filter::new(Sockets::Usual);
+    /// For a command in an enclosure, where the mounts have been made: they keep what Landlock cannot. What is `brokered` is
+    /// changed by whoever gets the listeners.
+    pub(crate) fn enclosed<'a>(
+        writable: impl Iterator<Item = &'a Path>,
+        brokered: impl Iterator<Item = &'a Path>,
+        listeners: Option<OwnedFd>,
+    ) -> io::Result<Self> {
+        let files = if listeners.is_some() { Files::Brokered } else { Files::Own };
+        let filter = Filter::new(Sockets::Usual, files);
         if landlock::version() < MOVES_FILES {
-            return Ok(Restrictions { rules: None, filter, bounds: false });
+            // Nothing else keeps a command from making files by itself.
+            return if listeners.is_some() {
+                Err(io::ErrorKind::Unsupported.into())
+            } else {
+                Ok(Restrictions { rules: None, filter, listeners, bounds: false })
+            };
         }
         let rules = Ruleset::new()?;
         rules.allow(mounts::open(c"/")?, Access::Read)?;
         for path in writable {
             rules.allow(mounts::find(path)?, Access::Change)?;
         }
+        for path in brokered {
+            rules.allow(mounts::find(path)?, Access::Brokered)?;
+        }
         rules.allow(mounts::open(c"/dev")?, Access::Use)?;
-        Ok(Restrictions { rules: Some(rules), filter, bounds: false })
+        Ok(Restrictions { rules: Some(rules), filter, listeners, bounds: false })
     }
 
     /// For a command without namespaces: everything readable but what is hidden and what everybody shares.
@@ -71,7 +88,8 @@ impl Restrictions {
             Network::Off | Network::Listed => Sockets::None,
             Network::On => Sockets::Usual,
         };
-        Ok(Restrictions { rules: Some(rules), filter: Filter::new(sockets), bounds: true })
+        let filter = Filter::new(sockets, Files::Own);
+        Ok(Restrictions { rules: Some(rules), filter, listeners: None, bounds: true })
     }
 
     /// Lets the command also use what is open as `terminal` by its name.
@@ -97,6 +115,9 @@ impl Restrictions {
         if let Some(rules) = &self.rules {
             rules.restrict()?;
         }
-        self.filter.install()
+        match (self.filter.install()?, &self.listeners) {
+            (Some(listener), Some(channel)) => broker::send_listener(channel.as_raw_fd(), listener),
+            _ => Ok(()),
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! way through it pays off with each command.
 
 use std::io;
+use std::os::fd::RawFd;
 
 /// Which sockets a command may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,9 +15,18 @@ pub(crate) enum Sockets {
     Usual,
 }
 
+/// How files come to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// A command makes and changes them by itself, where it may.
+    Own,
+    /// What makes or changes one waits for a broker.
+    Brokered,
+}
+
 /// A filter that is ready to be installed.
 #[derive(Debug)]
-pub(crate) struct Filter(Vec<libc::sock_filter>);
+pub(crate) struct Filter(Vec<libc::sock_filter>, Files);
 
 type Code = Vec<libc::sock_filter>;
 
@@ -114,10 +124,11 @@ const CREATES: u32 = (libc::O_CREAT | 0o20_000_000) as u32;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+const WAIT: u32 = libc::SECCOMP_RET_USER_NOTIF;
 const NO_SUCH_CALL: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
 impl Filter {
-    pub(crate) fn new(sockets: Sockets) -> Self {
+    pub(crate) fn new(sockets: Sockets, files: Files) -> Self {
         let mut calls: Vec<(u32, Code)> = Vec::new();
         let mut add =
             |call: libc::c_long, code: Code| calls.extend(u32::try_from(call).map(|call| (call, code)));
@@ -129,34 +140,83 @@ impl Filter {
         }
         add(libc::SYS_socket, socket(sockets));
         add(libc::SYS_socketpair, only(0, &[libc::AF_UNIX as u32]));
-        add(libc::SYS_clone, without_bits(0, NEW_NAMESPACES));
+        add(libc::SYS_clone, without_bits(0, NEW_NAMESPACES, ALLOW));
         add(libc::SYS_ioctl, without(1, &TERMINAL_TRICKS));
+        let is_brokered = |call: libc::c_long| files == Files::Brokered && brokered().contains(&call);
         for (call, mode) in mode_setters() {
-            add(call, without_bits(mode, SET_USER_ID));
+            let then = if is_brokered(call) { WAIT } else { ALLOW };
+            add(call, without_bits(mode, SET_USER_ID, then));
         }
         for (call, flags) in openers() {
-            add(call, creating_without_bits(flags, SET_USER_ID));
+            add(call, opening_without_bits(flags, SET_USER_ID, files));
+        }
+        let others = brokered().into_iter().filter(|call| files == Files::Brokered && !sets_mode(*call));
+        for call in others {
+            add(call, vec![answer(WAIT)]);
         }
         calls.sort_unstable_by_key(|(call, _)| *call);
-        Filter([preamble(), tree(&calls)].concat())
+        Filter([preamble(), tree(&calls)].concat(), files)
     }
 
-    /// Installs it in this process; needs `no_new_privs`. Async-signal-safe.
-    pub(crate) fn install(&self) -> io::Result<()> {
+    /// Installs it in this process; needs `no_new_privs`. Async-signal-safe. Returns what a broker listens at, if calls
+    /// wait for one.
+    pub(crate) fn install(&self) -> io::Result<Option<RawFd>> {
+        /// Once a call is taken up, only the end of its process ends the waiting: else it could be done twice.
+        const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
         let length = libc::c_ushort::try_from(self.0.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
         let program = libc::sock_fprog { len: length, filter: self.0.as_ptr().cast_mut() };
-        let flags = libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+        let listens = match self.1 {
+            Files::Own => 0,
+            Files::Brokered => libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE,
+        };
+        let flags = libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW | listens;
         let operation = libc::SECCOMP_SET_MODE_FILTER;
         // SAFETY: the kernel reads `len` instructions from a live vector and does not write to it.
         let done = unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, &raw const program) };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        match (self.1, RawFd::try_from(done)) {
+            (_, Ok(..0) | Err(_)) => Err(io::Error::last_os_error()),
+            (Files::Own, Ok(_)) => Ok(None),
+            (Files::Brokered, Ok(listener)) => Ok(Some(listener)),
+        }
     }
+}
+
+/// Newer than the C library's list: `fchmodat2`.
+const FCHMODAT2: libc::c_long = 452;
+
+/// What makes, changes or removes a file by its name, but for opening one.
+fn brokered() -> Vec<libc::c_long> {
+    let mut calls = vec![
+        libc::SYS_mkdirat,
+        libc::SYS_symlinkat,
+        libc::SYS_linkat,
+        libc::SYS_renameat,
+        libc::SYS_renameat2,
+        libc::SYS_unlinkat,
+        libc::SYS_fchmodat,
+        FCHMODAT2,
+        libc::SYS_truncate,
+    ];
+    #[cfg(target_arch = "x86_64")]
+    calls.extend([
+        libc::SYS_creat,
+        libc::SYS_mkdir,
+        libc::SYS_symlink,
+        libc::SYS_link,
+        libc::SYS_rename,
+        libc::SYS_unlink,
+        libc::SYS_rmdir,
+        libc::SYS_chmod,
+    ]);
+    calls
+}
+
+fn sets_mode(call: libc::c_long) -> bool {
+    mode_setters().iter().any(|(setter, _)| *setter == call)
 }
 
 /// Calls that set a mode, and which argument it is.
 fn mode_setters() -> Vec<(libc::c_long, u32)> {
-    /// Newer than the C library's list.
-    const FCHMODAT2: libc::c_long = 452;
     let mut calls =
         vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
     #[cfg(target_arch = "x86_64")]
@@ -245,13 +305,17 @@ fn without(argument: u32, values: &[u32]) -> Code {
     [load_argument(argument)].into_iter().chain(each).chain([answer(ALLOW)]).collect()
 }
 
-fn without_bits(argument: u32, bits: u32) -> Code {
-    vec![load_argument(argument), jump(libc::BPF_JSET, bits, 0, 1), answer(REFUSE), answer(ALLOW)]
+fn without_bits(argument: u32, bits: u32, then: u32) -> Code {
+    vec![load_argument(argument), jump(libc::BPF_JSET, bits, 0, 1), answer(REFUSE), answer(then)]
 }
 
-fn creating_without_bits(flags: u32, bits: u32) -> Code {
-    let mut code = vec![load_argument(flags), jump(libc::BPF_JSET, CREATES, 1, 0), answer(ALLOW)];
-    code.extend(without_bits(flags + 1, bits));
+/// Opening: without some bits of the mode where that counts, and by a broker where a file may be made or changed.
+fn opening_without_bits(flags: u32, bits: u32, files: Files) -> Code {
+    let changing = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC | 0o20_000_000).cast_unsigned();
+    let then = if files == Files::Brokered { WAIT } else { ALLOW };
+    let mut code = vec![load_argument(flags), jump(libc::BPF_JSET, CREATES, 0, 3)];
+    code.extend([load_argument(flags + 1), jump(libc::BPF_JSET, bits, 0, 1), answer(REFUSE)]);
+    code.extend([load_argument(flags), jump(libc::BPF_JSET, changing, 0, 1), answer(then), answer(ALLOW)]);
     code
 }
 
@@ -288,7 +352,7 @@ mod tests {
     }
 
     fn of(sockets: Sockets, call: libc::c_long, arguments: [u64; 6]) -> u32 {
-        answered(&Filter::new(sockets), ARCHITECTURE, u32::try_from(call).unwrap(), arguments)
+        answered(&Filter::new(sockets, Files::Own), ARCHITECTURE, u32::try_from(call).unwrap(), arguments)
     }
 
     fn usual(call: libc::c_long, arguments: &[u64]) -> u32 {
@@ -299,7 +363,7 @@ mod tests {
 
     #[test]
     fn every_denied_call_is_refused_and_its_neighbours_are_not() {
-        let filter = Filter::new(Sockets::Usual);
+        let filter = Filter::new(Sockets::Usual, Files::Own);
         let denied: Vec<u32> =
             DENIED.into_iter().chain(DENIED_HERE).map(|call| u32::try_from(call).unwrap()).collect();
         for call in 0..600 {
@@ -317,7 +381,7 @@ mod tests {
 
     #[test]
     fn other_numberings_are_refused() {
-        let filter = Filter::new(Sockets::Usual);
+        let filter = Filter::new(Sockets::Usual, Files::Own);
         assert_eq!(answered(&filter, 0x4000_0003, 4, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
         #[cfg(target_arch = "x86_64")]
         assert_eq!(answered(&filter, ARCHITECTURE, X32 + 1, [0; 6]), REFUSE);
@@ -347,5 +411,25 @@ mod tests {
         assert_eq!(usual(libc::SYS_fchmodat, &[3, 0, 0o2755]), ALLOW);
         assert_eq!(usual(libc::SYS_openat, &[3, 0, libc::O_CREAT as u64, 0o4755]), REFUSE);
         assert_eq!(usual(libc::SYS_openat, &[3, 0, libc::O_RDONLY as u64, 0o4755]), ALLOW);
+    }
+
+    #[test]
+    fn what_makes_or_changes_a_file_waits_for_a_broker() {
+        let filter = Filter::new(Sockets::Usual, Files::Brokered);
+        let ask = |call: libc::c_long, arguments: [u64; 6]| {
+            answered(&filter, ARCHITECTURE, u32::try_from(call).unwrap(), arguments)
+        };
+        let opened = |flags: i32| ask(libc::SYS_openat, [3, 0, flags.cast_unsigned().into(), 0o644, 0, 0]);
+        for flags in [libc::O_WRONLY, libc::O_RDWR, libc::O_CREAT, libc::O_TRUNC, libc::O_TMPFILE | libc::O_RDWR] {
+            assert_eq!(opened(flags), WAIT, "{flags:o}");
+        }
+        for flags in [libc::O_RDONLY, libc::O_CLOEXEC, libc::O_DIRECTORY, libc::O_PATH] {
+            assert_eq!(opened(flags), ALLOW, "{flags:o}");
+        }
+        for call in brokered().into_iter().filter(|call| !sets_mode(*call)) {
+            assert_eq!(ask(call, [0; 6]), WAIT, "{call}");
+        }
+        assert_eq!(ask(libc::SYS_fchmodat, [3, 0, 0o755, 0, 0, 0]), WAIT);
+        assert_eq!(ask(libc::SYS_fchmodat, [3, 0, 0o4755, 0, 0, 0]), REFUSE);
     }
 }

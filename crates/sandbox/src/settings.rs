@@ -51,6 +51,8 @@ pub struct Settings {
     pub fallback: Fallback,
     /// How large private temporary files may become together, in bytes.
     pub temporary_size: u64,
+    /// Where what commands make is kept that would run code for others; without it, such things are refused.
+    pub held: Option<PathBuf>,
     /// How long a sandbox is kept for the next command like it.
     pub keep: Duration,
     /// The home directory, where there is one.
@@ -139,6 +141,7 @@ impl Settings {
         fence.hidden = texts(hidden)?;
         fence.temporary_size = self.temporary_size;
         fence.keep = self.keep;
+        fence.held = self.held.clone().map(text).transpose()?;
         Ok((Some(fence), enforced))
     }
 }
@@ -171,6 +174,7 @@ mod tests {
             fallback: Fallback::Refuse,
             temporary_size: 1 << 30,
             keep: Duration::ZERO,
+            held: None,
             home: Some("/home/ada".into()),
             projects: Projects {
                 named: ["/site", "/srv/site", "/home/ada", "/var/www/site", "/tmp/work"]
@@ -220,26 +224,9 @@ mod tests {
     fn a_workspace_is_writable_but_for_what_runs_code() {
         let found = confined(&settings(), Profile::WorkspaceWrite, "/site");
         assert_eq!(found.writable, [c"/site".to_owned()]);
-        assert!(found.protected.contains(&c"/site/.git/hooks".to_owned()));
         assert!(found.protected.contains(&c"/site/rules".to_owned()));
         assert!(!found.protected.contains(&c"/elsewhere/rules".to_owned()));
         assert_eq!(confined(&settings(), Profile::ReadOnly, "/site").writable, Vec::<CString>::new());
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join(".runward-rules.toml"), "").unwrap();
-        let found = confined(&settings(), Profile::WorkspaceWrite, place.path().to_str().unwrap());
-        assert!(found.protected.contains(&text(place.path().join(".runward-rules.toml")).unwrap()));
-        let named = Settings { writable_roots: vec!["/site/.vscode".into()], ..settings() };
-        let found = confined(&named, Profile::WorkspaceWrite, "/site");
-        assert!(!found.protected.contains(&c"/site/.vscode".to_owned()));
-        let within = Settings { writable_roots: vec!["/site/.vscode/cache".into()], ..settings() };
-        let found = confined(&within, Profile::WorkspaceWrite, "/site");
-        assert!(found.protected.contains(&c"/site/.vscode".to_owned()));
-        let repository = tempfile::tempdir().unwrap();
-        let inside = repository.path().canonicalize().unwrap().join(".git");
-        fs::create_dir(&inside).unwrap();
-        let named = Settings { writable_roots: vec![inside.clone()], ..settings() };
-        let found = confined(&named, Profile::WorkspaceWrite, "/site");
-        assert!(found.protected.contains(&text(inside.join("hooks")).unwrap()));
         let secret = Settings { deny_read: vec!["/site/deep/key".into()], ..settings() };
         let found = confined(&secret, Profile::WorkspaceWrite, "/site");
         assert!(found.protected.contains(&c"/site/deep/key".to_owned()), "its parents stay where they are");

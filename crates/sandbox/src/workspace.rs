@@ -1,7 +1,6 @@
 //! What of a workspace can be written, what in it stays as it is, and what is nobody's workspace.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,20 +11,7 @@ use crate::projects::NoWorkspace;
 use crate::repository;
 use crate::settings::{Settings, canonical};
 
-/// What stays read-only in every writable root: what runs code on other programs' behalf.
-pub(crate) const PROTECTED: [&str; 9] = [
-    ".git/hooks",
-    ".git/config",
-    ".runward",
-    ".runward.toml",
-    ".vscode",
-    ".idea",
-    ".mcp.json",
-    ".claude",
-    ".codex",
-];
-
-/// The same in a home directory: what shells and sessions run by themselves.
+/// What stays as it is in a home directory: what shells and sessions run by themselves.
 const PROTECTED_AT_HOME: [&str; 52] = [
     ".asdf",
     ".bash_aliases",
@@ -172,15 +158,10 @@ impl Settings {
         shown
     }
 
-    /// What stays read-only in these roots, unless it is named as a root itself.
+    /// What stays as it is in these roots, unless it is named as a root itself. What runs code by its name is held back
+    /// instead, see [`crate::Broker`].
     pub(crate) fn protected(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
         let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root == path);
-        let below = |root: &PathBuf| {
-            // Whoever names the inside of a repository for git's sake does not mean its hooks.
-            let inside = if repository::is_git_directory(root) { &["hooks", "config"][..] } else { &[] };
-            let known = PROTECTED.iter().chain(inside).map(|name| root.join(name));
-            known.chain(own_settings(root)).chain(submodules(root)).collect::<Vec<PathBuf>>()
-        };
         let inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);
         // A link to what is hidden is kept as well as what it leads to.
         let unread = self.deny_read.iter().flat_map(|path| [path.clone(), canonical(path)]);
@@ -188,9 +169,7 @@ impl Settings {
         let kept = self.kept.iter().map(|path| canonical(path)).chain(unread).chain(own);
         let programs = self.projects.programs.iter().map(|path| canonical(path));
         let others = self.projects.homes.others.iter().cloned();
-        let usual =
-            writable.iter().flat_map(below).chain(self.guarded_at_home()).chain(programs).chain(others);
-        let usual = usual.filter(|path| !named(path));
+        let usual = self.guarded_at_home().chain(programs).chain(others).filter(|path| !named(path));
         let mut protected: Vec<PathBuf> = usual.chain(kept).filter(inside).collect();
         protected.sort_unstable();
         protected.dedup();
@@ -203,19 +182,6 @@ fn is_ours(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let owned = fs::metadata(path).is_ok_and(|found| found.uid() == user);
     owned || rustix::fs::access(path, Access::WRITE_OK).is_ok()
-}
-
-/// Whatever is called as if it were settings of ours.
-fn own_settings(root: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let is_ours = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(OWN_NAMES);
-    entries.filter(is_ours).map(|entry| entry.path())
-}
-
-/// The same of repositories inside a repository, whose own files lie in the outer one.
-fn submodules(root: &Path) -> impl Iterator<Item = PathBuf> {
-    let modules = fs::read_dir(root.join(".git/modules")).into_iter().flatten().flatten();
-    modules.flat_map(|module| ["hooks", "config"].map(|name| module.path().join(name)))
 }
 
 #[cfg(test)]
@@ -272,8 +238,6 @@ mod tests {
         assert_eq!(of(place.join("tree")), tree);
         assert_eq!(of(place.join("tree/deep/part")), tree);
         assert_eq!(of(part.clone()), (part.clone(), Vec::new()));
-        let protected = settings.protected(&[place.join("tree"), main.join(".git")]);
-        assert!(protected.contains(&main.join(".git/hooks")));
 
         // A tree that names somebody else's repository is believed as little as a repository that names somebody's tree.
         let forged = place.join("forged");

@@ -30,6 +30,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         fallback: Fallback::Refuse,
         temporary_size: 1 << 30,
         keep: MINUTE,
+        held: None,
         home: None,
         // What tests make lies in the repository of their own sources.
         projects: runward_sandbox::Projects {

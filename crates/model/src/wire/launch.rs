@@ -1,6 +1,6 @@
 //! What is executed, as it travels to the runner.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -62,12 +62,9 @@ impl Launch {
         Ok(launch)
     }
 
-    /// The same inside a sandbox that has yet to cover these placeholders, where these limits are left to the process.
+    /// The same inside a sandbox, where these limits are left to the process.
     #[must_use]
-    pub fn inside(mut self, placeholders: Vec<CString>, limits: Limits) -> Self {
-        if let Some(fence) = &mut self.fence {
-            fence.placeholders = placeholders;
-        }
+    pub fn inside(self, limits: Limits) -> Self {
         Launch { limits, ..self }
     }
 

@@ -238,12 +238,9 @@ fn a_sandbox_that_has_run_into_a_limit_serves_nobody_else() {
 }
 
 #[test]
-fn placeholders_go_soon_and_the_sandbox_when_it_has_waited_long_enough() {
+fn a_sandbox_goes_when_it_has_waited_long_enough() {
     let mut trial = Trial::idle();
-    trial.step(Input::Covered { sandbox: FIRST });
-    assert_eq!(trial.0.alarm(trial.1), Some(LINGER));
-    assert_eq!(trial.later(LINGER), [Effect::Uncover { sandbox: FIRST }]);
-    assert_eq!(trial.0.alarm(trial.1), Some(KEEP.checked_sub(LINGER).unwrap()));
+    assert_eq!(trial.0.alarm(trial.1), Some(KEEP));
     assert_eq!(trial.later(Duration::from_millis(1)), []);
     assert_eq!(trial.later(KEEP), [Effect::Kill { sandbox: FIRST }]);
     assert_eq!(trial.0.alarm(trial.1), None, "it is being ended");
@@ -314,7 +311,6 @@ fn inputs() -> impl Strategy<Value = Vec<(Input, u64)>> {
         4 => (session(), 0u64..2).prop_map(|(session, kind)| Input::Spawn { session, needs: needs(kind) }),
         1 => session().prop_map(|session| Input::Close { session }),
         1 => sandbox().prop_map(move |sandbox| Input::Failed { sandbox, failure }),
-        1 => sandbox().prop_map(|sandbox| Input::Covered { sandbox }),
         8 => (sandbox(), report, any::<bool>())
             .prop_map(|(sandbox, report, spent)| Input::Reported { sandbox, report, spent }),
         2 => sandbox().prop_map(|sandbox| Input::Ended { sandbox, hit: None }),
@@ -362,7 +358,6 @@ impl Watcher {
                 }
             }
             Effect::Close { sandbox, session } => assert_eq!(self.busy.get(&sandbox), Some(&session)),
-            Effect::Uncover { .. } => {}
         }
     }
 }

@@ -1,0 +1,462 @@
+//! What waits for an answer, done for the command.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, chmodat, linkat, mkdirat, openat, renameat_with, statat,
+    symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::lookup::{self, Follow, Found, Place, Process, There};
+use super::notify::{Answer, Call};
+use super::{Broker, Standing};
+use crate::capabilities;
+use crate::names::{Kind, Making, Ruling, completes_a_repository};
+
+/// `fchmodat2` is newer than the C library's list.
+const FCHMODAT2: libc::c_long = 452;
+
+/// Looking again after something was held back, or was there all of a sudden.
+const TRIES: usize = 6;
+
+/// What has become of a call.
+enum Act {
+    Answer(Answer),
+    /// A file has been opened, with these flags.
+    Opened(OwnedFd, i32),
+    /// A pipe with a name: whoever opens it waits for the other end.
+    Pipe(There, i32),
+}
+
+type Result<T> = std::result::Result<T, Errno>;
+
+const DONE: Act = Act::Answer(Answer::Done);
+const CONTINUE: Act = Act::Answer(Answer::Continue);
+
+/// What is told of a place that stays as it is.
+const KEPT: Errno = Errno::ROFS;
+
+impl Broker {
+    /// Does what a call asks for, with no more rights than whoever calls.
+    pub(super) fn act(&mut self, call: Call, listener: &OwnedFd) {
+        let lowered = capabilities::lower();
+        let act = self.perform(&call).unwrap_or_else(|errno| Act::Answer(Answer::Errno(errno.raw_os_error())));
+        match act {
+            Act::Answer(answer) => call.answer(listener, &answer),
+            Act::Opened(open, flags) => call.answer_with(listener, open, flags),
+            Act::Pipe(pipe, flags) => wait_for_other_end(call, listener, pipe, flags),
+        }
+        drop(lowered);
+    }
+
+    fn perform(&mut self, call: &Call) -> Result<Act> {
+        let number = lookup::number(call.pid, self.is_own_proc).ok_or(Errno::SRCH)?;
+        let process = Process { number };
+        let path = |argument: usize| call.path(argument).map_err(Errno::from_raw_os_error);
+        let at = |argument: usize| call.number_at(argument);
+        let mode = |argument: usize| Mode::from_raw_mode(at(argument).cast_unsigned());
+        match call.number {
+            libc::SYS_openat => self.open(process, (at(0), &path(1)?), at(2), mode(3)),
+            libc::SYS_mkdirat => self.make_directory(process, (at(0), &path(1)?), mode(2)),
+            libc::SYS_symlinkat => self.symlink(process, &path(0)?, (at(1), &path(2)?)),
+            libc::SYS_linkat => self.link(process, (at(0), &path(1)?), (at(2), &path(3)?), at(4)),
+            libc::SYS_renameat => self.rename(process, (at(0), &path(1)?), (at(2), &path(3)?), 0),
+            libc::SYS_renameat2 => self.rename(process, (at(0), &path(1)?), (at(2), &path(3)?), at(4)),
+            libc::SYS_unlinkat => self.unlink(process, (at(0), &path(1)?), at(2)),
+            libc::SYS_fchmodat => self.set_mode(process, (at(0), &path(1)?), mode(2), 0),
+            FCHMODAT2 => self.set_mode(process, (at(0), &path(1)?), mode(2), at(3)),
+            libc::SYS_truncate => self.truncate(process, &path(0)?, call.arguments.get(1).copied().unwrap_or_default()),
+            #[cfg(target_arch = "x86_64")]
+            _ => self.perform_older(call, process),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => Err(Errno::NOSYS),
+        }
+    }
+
+    /// Calls that newer architectures do without.
+    #[cfg(target_arch = "x86_64")]
+    fn perform_older(&mut self, call: &Call, process: Process) -> Result<Act> {
+        const HERE: i32 = libc::AT_FDCWD;
+        let path = |argument: usize| call.path(argument).map_err(Errno::from_raw_os_error);
+        let at = |argument: usize| call.number_at(argument);
+        let mode = |argument: usize| Mode::from_raw_mode(at(argument).cast_unsigned());
+        match call.number {
+            libc::SYS_open => self.open(process, (HERE, &path(0)?), at(1), mode(2)),
+            libc::SYS_creat => {
+                self.open(process, (HERE, &path(0)?), libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC, mode(1))
+            }
+            libc::SYS_mkdir => self.make_directory(process, (HERE, &path(0)?), mode(1)),
+            libc::SYS_symlink => self.symlink(process, &path(0)?, (HERE, &path(1)?)),
+            libc::SYS_link => self.link(process, (HERE, &path(0)?), (HERE, &path(1)?), 0),
+            libc::SYS_rename => self.rename(process, (HERE, &path(0)?), (HERE, &path(1)?), 0),
+            libc::SYS_unlink => self.unlink(process, (HERE, &path(0)?), 0),
+            libc::SYS_rmdir => self.unlink(process, (HERE, &path(0)?), libc::AT_REMOVEDIR),
+            libc::SYS_chmod => self.set_mode(process, (HERE, &path(0)?), mode(1), 0),
+            _ => Err(Errno::NOSYS),
+        }
+    }
+
+    fn open(&mut self, process: Process, (directory, path): (i32, &CStr), flags: i32, mode: Mode) -> Result<Act> {
+        let creates = flags & libc::O_CREAT != 0;
+        let exclusive = creates && flags & libc::O_EXCL != 0;
+        if flags & libc::O_PATH != 0 {
+            return Ok(CONTINUE);
+        }
+        let follow = if exclusive || flags & libc::O_NOFOLLOW != 0 { Follow::No } else { Follow::Yes };
+        for _ in 0..TRIES {
+            match process.find(directory, path, follow)? {
+                Found::Private => return Ok(CONTINUE),
+                Found::There(there) => {
+                    let kind = file_type(&there.open)?;
+                    let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
+                    let there = match self.standing(&there.path, making) {
+                        Standing::Elsewhere => return Ok(CONTINUE),
+                        Standing::Unit => lookup::there(lookup::reopened(&there.path)?)?,
+                        Standing::Ruled(Ruling::Free) => there,
+                        Standing::Ruled(Ruling::Kept) => return Err(KEPT),
+                        Standing::Ruled(Ruling::Held { unit, kind }) => {
+                            if exclusive {
+                                return Err(Errno::EXIST);
+                            }
+                            self.hold(&unit, kind, making)?;
+                            continue;
+                        }
+                    };
+                    return reopen(process, there, flags, mode);
+                }
+                Found::Missing(_) if !creates => return Err(Errno::NOENT),
+                Found::Missing(place) => {
+                    let Some(place) = self.place_for(place, Making::File)? else { continue };
+                    let Some(place) = place else { return Ok(CONTINUE) };
+                    let own = OFlags::from_bits_retain(flags.cast_unsigned())
+                        | OFlags::EXCL
+                        | OFlags::NOFOLLOW
+                        | OFlags::CLOEXEC
+                        | OFlags::NOCTTY;
+                    let masked = Masked::like(process);
+                    let opened = openat(&place.parent, &place.name, own, mode);
+                    drop(masked);
+                    match opened {
+                        Err(Errno::EXIST) if !exclusive => {}
+                        Ok(open) => return Ok(Act::Opened(open, flags)),
+                        Err(errno) => return Err(errno),
+                    }
+                }
+            }
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// A place where something may be made. `Some(None)`: it is none of ours; `None`: look again, something is held now.
+    #[expect(clippy::option_option, reason = "two different nothings, told apart at once by the few callers")]
+    fn place_for(&mut self, place: Place, making: Making) -> Result<Option<Option<Place>>> {
+        match self.standing(&place.path, making) {
+            Standing::Elsewhere => Ok(Some(None)),
+            Standing::Unit => {
+                let parent = place.path.parent().ok_or(Errno::NOENT)?;
+                Ok(Some(Some(Place { parent: lookup::reopened(parent)?, ..place })))
+            }
+            Standing::Ruled(Ruling::Free) => {
+                if completes_a_repository(&place.name) {
+                    self.check_completion(&place.path)?;
+                }
+                Ok(Some(Some(place)))
+            }
+            Standing::Ruled(Ruling::Kept) => Err(KEPT),
+            Standing::Ruled(Ruling::Held { unit, kind }) => {
+                self.hold(&unit, kind, if unit == place.path { making } else { Making::Directory })?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn make_directory(&mut self, process: Process, (directory, path): (i32, &CStr), mode: Mode) -> Result<Act> {
+        for _ in 0..TRIES {
+            let Some(place) = process.place(directory, path)? else { return Ok(CONTINUE) };
+            let is_new = statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW).is_err();
+            let whole = place.path.clone();
+            match self.place_for(place, Making::Directory)? {
+                Some(None) => return Ok(CONTINUE),
+                Some(Some(place)) => {
+                    let _masked = Masked::like(process);
+                    mkdirat(&place.parent, &place.name, mode)?;
+                    return Ok(DONE);
+                }
+                // Holding it back has made it.
+                None if is_new && self.is_unit(&whole) => return Ok(DONE),
+                None => {}
+            }
+        }
+        Err(Errno::BUSY)
+    }
+
+    fn symlink(&mut self, process: Process, target: &CString, (directory, path): (i32, &CStr)) -> Result<Act> {
+        for _ in 0..TRIES {
+            let Some(place) = process.place(directory, path)? else { return Ok(CONTINUE) };
+            // A link cannot be mounted over: where one would be held back itself, there is none.
+            if let Standing::Ruled(Ruling::Held { unit, .. }) = self.standing(&place.path, Making::File)
+                && unit == place.path
+            {
+                return Err(KEPT);
+            }
+            match self.place_for(place, Making::File)? {
+                Some(None) => return Ok(CONTINUE),
+                Some(Some(place)) => {
+                    symlinkat(target.as_c_str(), &place.parent, &place.name)?;
+                    return Ok(DONE);
+                }
+                None => {}
+            }
+        }
+        Err(Errno::BUSY)
+    }
+
+    fn link(
+        &mut self,
+        process: Process,
+        (directory, path): (i32, &CStr),
+        (new_directory, new_path): (i32, &CStr),
+        flags: i32,
+    ) -> Result<Act> {
+        let follow = if flags & libc::AT_SYMLINK_FOLLOW != 0 { Follow::Yes } else { Follow::No };
+        let there = match process.find(directory, path, follow)? {
+            Found::There(there) => there,
+            Found::Private => return Ok(CONTINUE),
+            Found::Missing(_) => return Err(Errno::NOENT),
+        };
+        let Some(place) = process.place(new_directory, new_path)? else { return Ok(CONTINUE) };
+        let (old, new) = (self.standing(&there.path, Making::File), self.standing(&place.path, Making::File));
+        let there = match old {
+            Standing::Unit => lookup::there(lookup::reopened(&there.path)?)?,
+            Standing::Ruled(Ruling::Free) => there,
+            Standing::Elsewhere if matches!(new, Standing::Elsewhere) => return Ok(CONTINUE),
+            Standing::Elsewhere | Standing::Ruled(_) => return Err(Errno::XDEV),
+        };
+        if matches!(new, Standing::Elsewhere | Standing::Ruled(Ruling::Held { .. })) {
+            return Err(Errno::XDEV);
+        }
+        if let Some(Some(place)) = self.place_for(place, Making::File)? {
+            let by_number = lookup::by_number(&there.open);
+            linkat(CWD, by_number, &place.parent, &place.name, AtFlags::SYMLINK_FOLLOW)?;
+        }
+        Ok(DONE)
+    }
+
+    fn unlink(&mut self, process: Process, (directory, path): (i32, &CStr), flags: i32) -> Result<Act> {
+        let removes_directory = flags & libc::AT_REMOVEDIR != 0;
+        let flags = if removes_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        for _ in 0..TRIES {
+            let Some(mut place) = process.place(directory, path)? else { return Ok(CONTINUE) };
+            let found = statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let is_directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+            let making = if is_directory { Making::Directory } else { Making::File };
+            match self.standing(&place.path, making) {
+                Standing::Elsewhere => return Ok(CONTINUE),
+                Standing::Unit if self.is_unit(&place.path) => {
+                    self.discard(&place.path, removes_directory)?;
+                    return Ok(DONE);
+                }
+                Standing::Unit => {
+                    place.parent = lookup::reopened(place.path.parent().ok_or(Errno::NOENT)?)?;
+                }
+                Standing::Ruled(Ruling::Free)
+                | Standing::Ruled(Ruling::Held { kind: Kind::Configuration | Kind::Pointer, .. }) => {}
+                Standing::Ruled(Ruling::Kept) => return Err(KEPT),
+                Standing::Ruled(Ruling::Held { unit, kind }) => {
+                    if unit == place.path {
+                        return Err(KEPT);
+                    }
+                    self.hold(&unit, kind, Making::Directory)?;
+                    continue;
+                }
+            }
+            unlinkat(&place.parent, &place.name, flags)?;
+            return Ok(DONE);
+        }
+        Err(Errno::BUSY)
+    }
+
+    fn set_mode(
+        &mut self,
+        process: Process,
+        (directory, path): (i32, &CStr),
+        mode: Mode,
+        flags: i32,
+    ) -> Result<Act> {
+        let follow = if flags & libc::AT_SYMLINK_NOFOLLOW != 0 { Follow::No } else { Follow::Yes };
+        for _ in 0..TRIES {
+            let there = match process.find(directory, path, follow)? {
+                Found::There(there) => there,
+                Found::Private => return Ok(CONTINUE),
+                Found::Missing(_) => return Err(Errno::NOENT),
+            };
+            let kind = file_type(&there.open)?;
+            if kind == FileType::Symlink {
+                return Err(Errno::OPNOTSUPP);
+            }
+            let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
+            let there = match self.standing(&there.path, making) {
+                Standing::Unit => lookup::there(lookup::reopened(&there.path)?)?,
+                Standing::Elsewhere
+                | Standing::Ruled(Ruling::Free)
+                | Standing::Ruled(Ruling::Held { kind: Kind::Configuration | Kind::Pointer, .. }) => there,
+                Standing::Ruled(Ruling::Kept) => return Err(KEPT),
+                Standing::Ruled(Ruling::Held { unit, kind }) => {
+                    self.hold(&unit, kind, making)?;
+                    continue;
+                }
+            };
+            chmodat(CWD, lookup::by_number(&there.open), mode, AtFlags::empty())?;
+            return Ok(DONE);
+        }
+        Err(Errno::BUSY)
+    }
+
+    fn truncate(&mut self, process: Process, path: &CStr, length: u64) -> Result<Act> {
+        let here = (libc::AT_FDCWD, path);
+        match self.open(process, here, libc::O_WRONLY | libc::O_CLOEXEC, Mode::empty())? {
+            Act::Opened(open, _) => {
+                rustix::fs::ftruncate(open, length)?;
+                Ok(DONE)
+            }
+            Act::Pipe(..) => Err(Errno::INVAL),
+            act @ Act::Answer(_) => Ok(act),
+        }
+    }
+
+    fn rename(
+        &mut self,
+        process: Process,
+        (directory, path): (i32, &CStr),
+        (new_directory, new_path): (i32, &CStr),
+        flags: i32,
+    ) -> Result<Act> {
+        let flags = RenameFlags::from_bits_retain(flags.cast_unsigned());
+        for _ in 0..TRIES {
+            let (Some(mut old), Some(mut new)) = (process.place(directory, path)?, process.place(new_directory, new_path)?)
+            else {
+                return Err(Errno::XDEV);
+            };
+            let found = statat(&old.parent, &old.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let kind = FileType::from_raw_mode(found.st_mode);
+            let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
+            let (from, to) = (self.standing(&old.path, making), self.standing(&new.path, making));
+            match from {
+                Standing::Elsewhere if matches!(to, Standing::Elsewhere) => return Ok(CONTINUE),
+                Standing::Unit if self.is_unit(&old.path) => return Err(Errno::XDEV),
+                Standing::Unit => old.parent = lookup::reopened(old.path.parent().ok_or(Errno::NOENT)?)?,
+                Standing::Elsewhere | Standing::Ruled(Ruling::Free) => {}
+                Standing::Ruled(Ruling::Kept) => return Err(KEPT),
+                Standing::Ruled(Ruling::Held { unit, kind }) if unit != old.path => {
+                    self.hold(&unit, kind, Making::Directory)?;
+                    continue;
+                }
+                Standing::Ruled(Ruling::Held { .. }) => return Err(Errno::XDEV),
+            }
+            match to {
+                Standing::Unit if self.is_unit(&new.path) && kind == FileType::RegularFile => {
+                    return self.put_in_place(&old, &new.path).map(|()| DONE);
+                }
+                Standing::Ruled(Ruling::Held { unit, .. }) if unit == new.path && kind == FileType::RegularFile => {
+                    return self.put_in_place(&old, &new.path).map(|()| DONE);
+                }
+                Standing::Unit if self.is_unit(&new.path) => return Err(Errno::XDEV),
+                Standing::Unit => new.parent = lookup::reopened(new.path.parent().ok_or(Errno::NOENT)?)?,
+                Standing::Elsewhere => {}
+                Standing::Ruled(Ruling::Free) => self.check_move(&old.path, &new, kind, flags)?,
+                Standing::Ruled(Ruling::Kept) => return Err(KEPT),
+                Standing::Ruled(Ruling::Held { .. }) if kind == FileType::Directory => return Err(Errno::XDEV),
+                Standing::Ruled(Ruling::Held { unit, kind }) => {
+                    self.hold(&unit, kind, if unit == new.path { making } else { Making::Directory })?;
+                    continue;
+                }
+            }
+            renameat_with(&old.parent, &old.name, &new.parent, &new.name, flags)?;
+            if kind == FileType::Directory {
+                self.moved(&old.path, &new.path);
+            }
+            return Ok(DONE);
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Whether something may be moved to a place where it would be free. A directory must not bring along what would
+    /// have been held back had it been made there; whoever is told that this is another file system copies it, file by file.
+    fn check_move(&mut self, old: &Path, new: &Place, kind: FileType, flags: RenameFlags) -> Result<()> {
+        if flags.contains(RenameFlags::EXCHANGE)
+            && [old, &new.path].iter().any(|path| self.root_of(path).is_none_or(|(_, it)| crate::names::is_telling(it)))
+        {
+            return Err(Errno::XDEV);
+        }
+        if completes_a_repository(&new.name) {
+            self.check_completion(&new.path)?;
+        }
+        let telling = |path: &Path| self.root_of(path).is_some_and(|(_, relative)| crate::names::becomes_code(relative));
+        if kind == FileType::Directory && telling(&new.path) && !(telling(old) && old.file_name() == new.path.file_name()) {
+            return Err(Errno::XDEV);
+        }
+        Ok(())
+    }
+}
+
+/// Opens what has been found, as whoever asked wants it.
+fn reopen(process: Process, there: There, flags: i32, mode: Mode) -> Result<Act> {
+    let is_exclusive = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;
+    let is_unnamed = flags & libc::O_TMPFILE == libc::O_TMPFILE;
+    match file_type(&there.open)? {
+        _ if is_exclusive && !is_unnamed => Err(Errno::EXIST),
+        FileType::Directory if is_unnamed => {
+            let own = OFlags::from_bits_retain(flags.cast_unsigned()) | OFlags::CLOEXEC;
+            let _masked = Masked::like(process);
+            let open = openat(CWD, lookup::by_number(&there.open), own, mode)?;
+            Ok(Act::Opened(open, flags))
+        }
+        FileType::Directory => Err(Errno::ISDIR),
+        FileType::Symlink => Err(Errno::LOOP),
+        FileType::Fifo => Ok(Act::Pipe(there, flags)),
+        FileType::RegularFile => Ok(Act::Opened(opened(&there, flags)?, flags)),
+        FileType::Socket => Err(Errno::NXIO),
+        _ => Err(Errno::ACCESS),
+    }
+}
+
+fn opened(there: &There, flags: i32) -> Result<OwnedFd> {
+    let own = flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW) | libc::O_CLOEXEC | libc::O_NOCTTY;
+    openat(CWD, lookup::by_number(&there.open), OFlags::from_bits_retain(own.cast_unsigned()), Mode::empty())
+}
+
+/// Opens a pipe for a call, whenever somebody opens its other end: others go on meanwhile.
+fn wait_for_other_end(call: Call, listener: &OwnedFd, pipe: There, flags: i32) {
+    let Ok(own) = listener.try_clone() else {
+        return call.answer(listener, &Answer::Errno(libc::EMFILE));
+    };
+    let wait = move || match opened(&pipe, flags) {
+        Ok(open) => call.answer_with(&own, open, flags),
+        Err(errno) => call.answer(&own, &Answer::Errno(errno.raw_os_error())),
+    };
+    if std::thread::Builder::new().stack_size(1 << 16).spawn(wait).is_err() {
+        call.answer(listener, &Answer::Errno(libc::EAGAIN));
+    }
+}
+
+fn file_type(open: &OwnedFd) -> Result<FileType> {
+    Ok(FileType::from_raw_mode(rustix::fs::fstat(open)?.st_mode))
+}
+
+/// Makes files with the mask of another process, until it is dropped.
+struct Masked(Mode);
+
+impl Masked {
+    fn like(process: Process) -> Self {
+        Masked(rustix::process::umask(Mode::from_raw_mode(process.mask())))
+    }
+}
+
+impl Drop for Masked {
+    fn drop(&mut self) {
+        rustix::process::umask(self.0);
+    }
+}
