@@ -101,7 +101,8 @@ impl Broker {
 
     fn open(&mut self, process: Process, (directory, path): (i32, &CStr), flags: i32, mode: Mode) -> Result<Act> {
         let creates = flags & libc::O_CREAT != 0;
-        let exclusive = creates && flags & libc::O_EXCL != 0;
+        let mut exclusive = creates && flags & libc::O_EXCL != 0;
+        let mut flags = flags;
         if flags & libc::O_PATH != 0 {
             return Ok(CONTINUE);
         }
@@ -129,7 +130,14 @@ impl Broker {
                 }
                 Found::Missing(_) if !creates => return Err(Errno::NOENT),
                 Found::Missing(place) => {
-                    let Some(place) = self.place_for(place, Making::File)? else { continue };
+                    let whole = place.path.clone();
+                    let Some(place) = self.place_for(place, Making::File)? else {
+                        // Holding it back has made it.
+                        if self.is_unit(&whole) {
+                            (exclusive, flags) = (false, flags & !libc::O_EXCL);
+                        }
+                        continue;
+                    };
                     let Some(place) = place else { return Ok(CONTINUE) };
                     let own = OFlags::from_bits_retain(flags.cast_unsigned())
                         | OFlags::EXCL

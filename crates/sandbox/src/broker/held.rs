@@ -23,6 +23,9 @@ type Result<T> = std::result::Result<T, Errno>;
 /// What cannot be held back is refused.
 const REFUSED: Errno = Errno::ROFS;
 
+/// The file in a store that says which directory it is of.
+const BIRTH: &str = "root";
+
 /// Deeper than this nothing is held back.
 const DEEPEST: usize = 64;
 
@@ -40,8 +43,15 @@ pub(super) struct Store {
 }
 
 impl Store {
-    fn open(base: &OwnedFd, root: &Path, make: bool) -> Result<Self> {
-        let name = store::store_name(root).ok_or(Errno::NAMETOOLONG)?;
+    fn open(base: &OwnedFd, root: &Root, make: bool) -> Result<Self> {
+        let name = store::store_name(&root.path).ok_or(Errno::NAMETOOLONG)?;
+        let birth = birth_of(&root.real)?;
+        // What was held back of a directory that is gone says nothing about another in its place.
+        let is_another = store::directory(base, Path::new(&name))
+            .is_ok_and(|own| read(&own, OsStr::new(BIRTH)).is_ok_and(|known| known != birth));
+        if is_another {
+            store::remove(base, OsStr::new(&name)).map_err(|error| errno(&error))?;
+        }
         if make {
             for path in [Path::new(&name).to_owned(), Path::new(&name).join("files"), Path::new(&name).join("agreed")] {
                 match mkdirat(base, &path, Mode::RWXU) {
@@ -51,6 +61,9 @@ impl Store {
             }
         }
         let own = store::directory(base, Path::new(&name))?;
+        if make {
+            store::replace(&own, OsStr::new(BIRTH), &birth, Mode::RUSR | Mode::WUSR).map_err(|error| errno(&error))?;
+        }
         Ok(Store {
             files: store::directory(&own, Path::new("files"))?,
             agreed: store::directory(&own, Path::new("agreed"))?,
@@ -75,6 +88,10 @@ impl Broker {
 
     /// Holds something back: from now on the command works on a copy. What is not there is made, in the store.
     pub(super) fn hold(&mut self, path: &Path, kind: Kind, making: Making) -> Result<()> {
+        if self.is_unit(path) {
+            self.touched.insert(path.to_owned());
+            return Ok(());
+        }
         let root = self.store_of(path, true)?;
         let Root { real, store, path: top } = self.roots.get(root).ok_or(REFUSED)?;
         let (store, relative) = (store.as_ref().ok_or(REFUSED)?, path.strip_prefix(top).map_err(|_| REFUSED)?);
@@ -431,10 +448,18 @@ impl Broker {
         let base = self.base.as_ref().ok_or(REFUSED)?;
         let root = self.roots.get_mut(index).ok_or(REFUSED)?;
         if root.store.is_none() {
-            root.store = Some(Store::open(base, &root.path, make)?);
+            root.store = Some(Store::open(base, root, make)?);
         }
         Ok(index)
     }
+}
+
+/// Tells a directory from any other that was at its path before: its number, and when it was made.
+fn birth_of(directory: &OwnedFd) -> Result<Vec<u8>> {
+    use rustix::fs::{StatxFlags, statx};
+    let found = statx(directory, "", AtFlags::EMPTY_PATH, StatxFlags::INO | StatxFlags::BTIME)?;
+    let made = found.stx_btime;
+    Ok(format!("{} {}.{:09}\n", found.stx_ino, made.tv_sec, made.tv_nsec).into_bytes())
 }
 
 fn open_lock(directory: &OwnedFd, name: &str) -> Result<OwnedFd> {
