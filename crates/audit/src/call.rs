@@ -1,8 +1,8 @@
 //! Which call.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
+use runward_files::random;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
@@ -19,7 +19,7 @@ impl CallId {
     /// A new one: nine digits of milliseconds since 1970, seven at random.
     pub fn fresh() -> Self {
         let milliseconds = u64::try_from(Time::now().as_millisecond()).unwrap_or(0);
-        let random = RandomState::new().build_hasher().finish();
+        let random = random::number();
         let mut text = String::with_capacity(16);
         push_digits(&mut text, milliseconds, 9);
         push_digits(&mut text, random, 7);

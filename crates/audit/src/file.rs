@@ -1,13 +1,13 @@
 //! The file: where, how it is made, how it is opened.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use runward_files::{FileId, draft_of, private};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{Error, Hash};
@@ -91,7 +91,7 @@ pub fn default_path(env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) connection: Connection,
-    identity: (u64, u64),
+    identity: FileId,
 }
 
 impl File {
@@ -103,7 +103,7 @@ impl File {
     /// Opens the trail, which must be there.
     pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
-        let identity = identity(path).map_err(|source| Error::Create { path: path.to_owned(), source })?;
+        let identity = FileId::of(path).map_err(|source| Error::Create { path: path.to_owned(), source })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -129,12 +129,8 @@ impl File {
 
     /// Whether what was opened is still what the path names.
     pub(crate) fn is_in_place(&self, path: &Path) -> bool {
-        identity(path).is_ok_and(|now| now == self.identity)
+        FileId::of(path).is_ok_and(|now| now == self.identity)
     }
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    fs::metadata(path).map(|file| (file.dev(), file.ino()))
 }
 
 fn check_format(connection: &Connection, path: &Path) -> Result<(), Error> {
@@ -178,9 +174,9 @@ pub(crate) fn remove_up_to(connection: &Connection, last: u64) -> rusqlite::Resu
 fn create(path: &Path) -> Result<(), Error> {
     let failed = |source| Error::Create { path: path.to_owned(), source };
     if let Some(directory) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+        private::make(directory).map_err(failed)?;
     }
-    let draft = draft_name(path);
+    let draft = draft_of(path);
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
     let made = lay_out(&draft)
         .map_err(|source| Error::Write { path: path.to_owned(), source })
@@ -188,13 +184,6 @@ fn create(path: &Path) -> Result<(), Error> {
     // Gone already where it was renamed; a draft that stays behind is of no consequence.
     let _ = fs::remove_file(&draft);
     made
-}
-
-fn draft_name(path: &Path) -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{}.new", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-    name.into()
 }
 
 fn lay_out(draft: &Path) -> rusqlite::Result<()> {

@@ -38,7 +38,6 @@ mod error;
 mod export;
 mod file;
 mod lost;
-mod private;
 mod query;
 mod record;
 pub mod redact;

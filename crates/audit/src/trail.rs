@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use runward_files::private::{self, Others};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::file::{self, File, PATIENCE};
-use crate::{
-    CallId, Dropped, Durability, Entry, Error, Hash, Record, Retention, Server, Stored, Time, private,
-};
+use crate::{CallId, Dropped, Durability, Entry, Error, Hash, Record, Retention, Server, Stored, Time};
 
 /// The trail of every call. Shared by reference between threads; a write takes some tens of microseconds and blocks.
 #[derive(Debug)]
@@ -160,7 +159,9 @@ impl Trail {
 
     fn check_directory(&self) -> Result<(), Error> {
         match (self.owner, self.path.parent()) {
-            (Some(owner), Some(directory)) if !private::is_private(directory, owner) => {
+            (Some(owner), Some(directory))
+                if !private::is_directory_of(directory, owner, Others::Nothing) =>
+            {
                 Err(Error::NotPrivate(directory.to_owned()))
             }
             _ => Ok(()),

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use runward_files::private;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 /// The file that names every user's home.
@@ -23,7 +24,7 @@ impl State {
     /// The state directory of this process.
     pub(crate) fn of_this_user() -> Self {
         let users = fs::read(USERS).unwrap_or_default();
-        State::choose(|name| std::env::var_os(name), user(), &users)
+        State::choose(|name| std::env::var_os(name), private::user(), &users)
     }
 
     /// The file that holds the token of this user.
@@ -51,11 +52,6 @@ impl State {
         let temporary = absolute("TMPDIR").unwrap_or_else(|| "/tmp".into());
         State::Temporary(temporary.join(format!("runward-{user}")))
     }
-}
-
-/// The user whose rights this process has.
-pub(crate) fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 /// The home of a user, from the lines `name:password:uid:gid:comment:home:shell`.

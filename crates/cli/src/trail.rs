@@ -1,9 +1,10 @@
 //! The audit trail that the settings mean.
 
 use runward_audit::Trail;
+use runward_files::private;
 
 use crate::config::{Audit, Place};
-use crate::state::{State, user};
+use crate::state::State;
 
 /// The name of the file in the state directory.
 const FILE: &str = "audit.db";
@@ -31,6 +32,6 @@ fn in_state(state: &State) -> Trail {
     let trail = Trail::at(state.path().join(FILE));
     match state {
         State::Lasting(_) => trail,
-        State::Temporary(_) => trail.in_private_directory_of(user()),
+        State::Temporary(_) => trail.in_private_directory_of(private::user()),
     }
 }

@@ -3,11 +3,11 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use runward_files::private;
 use runward_model::{
     Abilities, Caller, Confinement, Door, Enforced, Fence, Network, PrivateDirectory, Profile, Refusal, Tier,
 };
@@ -208,7 +208,7 @@ impl TemporaryDirectory {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("runward-{}-{number}", std::process::id()));
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        private::make_new(&path)?;
         Ok(TemporaryDirectory(fs::canonicalize(path)?))
     }
 }

@@ -62,7 +62,7 @@ pub use lifecycle::Background;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
 pub use login::{LoginSettings, Withheld};
 pub use output::{Gone, Output};
-pub use runward_process::{Peer, Peers, secret};
+pub use runward_process::{Peer, Peers};
 pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
 pub use settings::{OutputSettings, Settings};

@@ -1,8 +1,8 @@
 //! How runs hang together: what they read from each other, and what stops those that follow.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use runward_model::{
@@ -128,7 +128,7 @@ fn abort(file: &Path, reason: &str) {
 
 fn write(file: &Path, reason: &str) -> io::Result<()> {
     if let Some(directory) = file.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        runward_files::private::make(directory)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
     writeln!(file, "{reason}")

@@ -8,14 +8,14 @@ mod stage;
 mod undo;
 
 use std::ffi::{OsStr, OsString};
-use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
+use runward_files::{Stamp, random};
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Problem};
-use crate::place::{Identity, Place, reach};
+use crate::place::{Place, reach};
 use crate::report::Report;
 use crate::verify::{Deed, Step, Verified};
 use undo::{Done, Undo};
@@ -71,25 +71,13 @@ fn put(place: &Place<'_>, beside: &OsStr, step: &Step, undo: &mut Undo) -> io::R
     Ok(())
 }
 
-fn take_away(
-    place: &Place<'_>,
-    beside: &OsStr,
-    step: &Step,
-    was: Identity,
-    undo: &mut Undo,
-) -> io::Result<()> {
+fn take_away(place: &Place<'_>, beside: &OsStr, step: &Step, was: Stamp, undo: &mut Undo) -> io::Result<()> {
     rename_to_nothing(place, place.name, beside)?;
     undo.push(&step.target, Done::Taken { beside: beside.to_owned() });
     unchanged(place, beside, step, was)
 }
 
-fn exchange(
-    place: &Place<'_>,
-    beside: &OsStr,
-    step: &Step,
-    was: Identity,
-    undo: &mut Undo,
-) -> io::Result<()> {
+fn exchange(place: &Place<'_>, beside: &OsStr, step: &Step, was: Stamp, undo: &mut Undo) -> io::Result<()> {
     match rustix::fs::renameat_with(
         &place.directory,
         beside,
@@ -112,8 +100,8 @@ fn exchange(
 }
 
 /// Whether what stood in a place, and now stands beside it, is what was verified.
-fn unchanged(place: &Place<'_>, beside: &OsStr, step: &Step, was: Identity) -> io::Result<()> {
-    let is_same = Identity::from(&place.stat(beside)?) == was;
+fn unchanged(place: &Place<'_>, beside: &OsStr, step: &Step, was: Stamp) -> io::Result<()> {
+    let is_same = Stamp::from(&place.stat(beside)?).has_content_of(&was);
     if is_same { Ok(()) } else { Err(io::Error::other(Problem::Changed(step.target.clone()))) }
 }
 
@@ -131,5 +119,5 @@ fn rename_to_nothing(place: &Place<'_>, from: &OsStr, to: &OsStr) -> Result<(), 
 
 /// A name that nobody else has.
 fn beside_name() -> OsString {
-    format!(".runward-patch-{:016x}", RandomState::new().hash_one(std::process::id())).into()
+    format!(".runward-patch-{}", random::name::<8>()).into()
 }

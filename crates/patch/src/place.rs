@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use runward_files::Stamp;
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -14,27 +15,6 @@ use crate::error::Problem;
 /// A directory to look things up in, and nothing else.
 const DIRECTORY: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-/// Which file it is, and whether it was written to: what must be the same when it is replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    device: u64,
-    inode: u64,
-    size: i64,
-    modified: (i64, i64),
-}
-
-impl From<&Stat> for Identity {
-    fn from(stat: &Stat) -> Self {
-        #[expect(clippy::useless_conversion, reason = "the fields have other types on other machines")]
-        Identity {
-            device: stat.st_dev.into(),
-            inode: stat.st_ino.into(),
-            size: stat.st_size.into(),
-            modified: (stat.st_mtime.into(), i64::try_from(stat.st_mtime_nsec).unwrap_or_default()),
-        }
-    }
-}
 
 /// An open directory, and the name in it.
 #[derive(Debug)]
@@ -125,7 +105,7 @@ impl Place<'_> {
         let opened = rustix::fs::openat(&self.directory, self.name, flags, Mode::empty());
         let file = File::from(opened.map_err(|error| unusable("open", self.path, error))?);
         let found = rustix::fs::fstat(&file).map_err(|error| unusable("look at", self.path, error))?;
-        if Identity::from(&found) != Identity::from(stat) {
+        if !Stamp::from(&found).has_content_of(&Stamp::from(stat)) {
             return Err(Problem::Changed(self.path.to_owned()));
         }
         let mut content = Vec::new();

@@ -1,5 +1,6 @@
 //! Every hunk against the files, before anything is written.
 
+use runward_files::Stamp;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use crate::change::changed;
 use crate::error::{Error, Problem};
 use crate::ground::Ground;
 use crate::hunk::{Action, Chunk, Hunk, Patch};
-use crate::place::{Identity, Place, Walk, reach, walk};
+use crate::place::{Place, Walk, reach, walk};
 use crate::report::Report;
 use crate::seek::Effort;
 
@@ -33,7 +34,7 @@ pub(crate) struct Step {
     pub(crate) named: String,
     pub(crate) target: PathBuf,
     /// What stands there.
-    pub(crate) was: Option<Identity>,
+    pub(crate) was: Option<Stamp>,
     pub(crate) deed: Deed,
 }
 
@@ -142,7 +143,7 @@ impl Comparison<'_> {
     }
 
     fn step(&mut self, named: &str, target: PathBuf, was: Option<&Stat>, deed: Deed) {
-        let step = Step { named: named.to_owned(), target, was: was.map(Identity::from), deed };
+        let step = Step { named: named.to_owned(), target, was: was.map(Stamp::from), deed };
         self.verified.steps.push(step);
     }
 

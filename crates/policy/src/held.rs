@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use runward_files::{FileId, Stamp};
 use runward_model::wire::Opened;
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
@@ -26,7 +27,7 @@ const MACHINE: std::ops::Range<usize> = 18..20;
 /// How much is read at once.
 const PIECE: usize = 1 << 16;
 
-static KNOWN: Mutex<BTreeMap<Identity, String>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<Stamp, String>> = Mutex::new(BTreeMap::new());
 
 /// An open file: what was judged is what will be executed, whatever the path leads to by then.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub struct Held {
     place: (PathBuf, OsString),
     real: PathBuf,
     readable: bool,
-    identity: Identity,
+    stamp: Stamp,
     hash: Option<String>,
 }
 
@@ -48,16 +49,6 @@ pub enum Execute {
     /// By the path that led to it, which still did a moment ago: an interpreter opens it once more, and by the name of a
     /// descriptor a script would not find what lies beside it.
     ByPath,
-}
-
-/// What changes when a file is written to or replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Identity {
-    device: u64,
-    inode: u64,
-    pub(crate) size: u64,
-    pub(crate) modified: (i64, i64),
-    pub(crate) changed: (i64, i64),
 }
 
 impl Held {
@@ -79,8 +70,8 @@ impl Held {
         };
         let (place, real) = ((path_of(&directory)?, name.to_owned()), path_of(&file)?);
         let file = File::from(file);
-        let identity = Identity::of(&file)?;
-        Ok(Held { file, path: path.to_owned(), place, real, readable, identity, hash: None })
+        let stamp = stamp(&file)?;
+        Ok(Held { file, path: path.to_owned(), place, real, readable, stamp, hash: None })
     }
 
     /// The same file, hashed where it may be read.
@@ -88,8 +79,8 @@ impl Held {
         if !self.readable {
             return Ok(self);
         }
-        let (identity, hash) = hashed(&self.file)?;
-        Ok(Held { identity, hash: Some(hash), ..self })
+        let (stamp, hash) = hashed(&self.file)?;
+        Ok(Held { stamp, hash: Some(hash), ..self })
     }
 
     /// Its SHA-256, in lowercase hexadecimal digits; `None` where it may not be read.
@@ -114,15 +105,14 @@ impl Held {
 
     /// Whether its path still leads to it.
     fn is_in_place(&self) -> bool {
-        let found = std::fs::metadata(&self.path);
-        found.is_ok_and(|found| (found.dev(), found.ino()) == (self.identity.device, self.identity.inode))
+        FileId::of(&self.path).is_ok_and(|found| found == self.stamp.file)
     }
 
     /// Whether it still reads as it did. A file that was replaced has lost its name and nothing else.
     fn is_unchanged(&self) -> bool {
-        let Ok(now) = Identity::of(&self.file) else { return false };
+        let Ok(now) = stamp(&self.file) else { return false };
         let reads_the_same = |hash: &str| digest(&self.file, now.size).is_ok_and(|digest| digest == hash);
-        now == self.identity || self.hash().is_none_or(reads_the_same)
+        now == self.stamp || self.hash().is_none_or(reads_the_same)
     }
 
     /// Whether its first bytes are these.
@@ -165,39 +155,26 @@ fn path_of(file: &OwnedFd) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-impl Identity {
-    pub(crate) fn of(file: &File) -> io::Result<Self> {
-        let found = file.metadata()?;
-        if !found.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        Ok(Identity {
-            device: found.dev(),
-            inode: found.ino(),
-            size: found.size(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
-        })
+/// What a regular file is like now.
+pub(crate) fn stamp(file: &File) -> io::Result<Stamp> {
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-
-    fn has_settled(&self) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let changed = u64::try_from(self.changed.0.max(self.modified.0)).unwrap_or(0);
-        now.saturating_sub(Duration::from_secs(changed)) > SETTLED
-    }
+    Ok(Stamp::from(&found))
 }
 
 /// The hash, and what the file was like when it was read. A file that gets or loses a name meanwhile looks changed; it is
 /// taken as it is once it reads the same twice.
-pub(crate) fn hashed(file: &File) -> io::Result<(Identity, String)> {
+pub(crate) fn hashed(file: &File) -> io::Result<(Stamp, String)> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        let before = Identity::of(file)?;
+        let before = stamp(file)?;
         if let Some(hash) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&before) {
             return Ok((before, hash.clone()));
         }
         let hash = digest(file, before.size)?;
-        if Identity::of(file)? == before {
+        if stamp(file)? == before {
             remember(before, &hash);
             return Ok((before, hash));
         }
@@ -208,15 +185,15 @@ pub(crate) fn hashed(file: &File) -> io::Result<(Identity, String)> {
     Err(io::Error::other("it changes while it is being read"))
 }
 
-fn remember(identity: Identity, hash: &str) {
-    if !identity.has_settled() {
+fn remember(stamp: Stamp, hash: &str) {
+    if !stamp.has_settled(SETTLED) {
         return;
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= MOST_KNOWN {
         known.clear();
     }
-    known.insert(identity, hash.to_owned());
+    known.insert(stamp, hash.to_owned());
 }
 
 fn digest(file: &File, size: u64) -> io::Result<String> {
@@ -287,12 +264,12 @@ mod tests {
     #[test]
     fn a_hash_is_remembered_once_the_file_has_settled() {
         let held = Held::open(Path::new("/bin/sh")).unwrap().hashed().unwrap();
-        assert!(KNOWN.lock().unwrap().contains_key(&held.identity));
+        assert!(KNOWN.lock().unwrap().contains_key(&held.stamp));
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("new");
         fs::write(&path, "x").unwrap();
         let held = Held::open(&path).unwrap().hashed().unwrap();
-        assert!(!KNOWN.lock().unwrap().contains_key(&held.identity));
+        assert!(!KNOWN.lock().unwrap().contains_key(&held.stamp));
     }
 
     #[test]

@@ -4,12 +4,13 @@ mod words;
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use runward_files::{FileId, Stamp};
 use rustix::fs::{Mode, OFlags};
 
-use crate::held::{Identity, hashed};
+use crate::held::{hashed, stamp};
 use crate::{Reading, SearchPath};
 use words::{Places, in_text, in_words};
 
@@ -39,8 +40,8 @@ struct NamedFile {
     path: PathBuf,
     /// Where it really lies.
     real: PathBuf,
-    /// Which file it is: device and inode.
-    file: (u64, u64),
+    /// Which file it is.
+    file: FileId,
     content: Content,
     /// Whether commands may write it.
     writable: bool,
@@ -142,14 +143,14 @@ impl NamedFile {
         let hashes = writable && readable && found.len() <= LARGEST;
         let content = if hashes { Content::Hash(hashed(&file)?.1) } else { Content::stamp(&file)? };
         let line = readable.then(|| interpreter(&file)).flatten();
-        let file = (found.dev(), found.ino());
+        let file = FileId::from(&found);
         Ok((NamedFile { path, real, file, content, writable }, line))
     }
 }
 
 impl Content {
     fn stamp(file: &File) -> io::Result<Self> {
-        let Identity { size, modified, changed, .. } = Identity::of(file)?;
+        let Stamp { size, modified, changed, .. } = stamp(file)?;
         Ok(Content::Stamp(size, [modified, changed]))
     }
 }

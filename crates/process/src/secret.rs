@@ -1,40 +1,6 @@
-//! Secrets: those that arrive in the environment, and those that are made here.
+//! Secrets in this process: those that arrive in the environment, and what is in its memory.
 
 use std::ffi::{CStr, OsString, c_char};
-use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Read as _;
-
-use rustix::rand::{GetRandomFlags, getrandom};
-
-/// Bytes of the system's generator. Without one nothing can be kept secret, so the process ends.
-pub fn random<const COUNT: usize>() -> [u8; COUNT] {
-    let mut bytes = [0; COUNT];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match getrandom(&mut *rest, GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => {
-                if File::open("/dev/urandom").and_then(|mut file| file.read_exact(rest)).is_err() {
-                    tracing::error!(%error, "this system has no random numbers");
-                    std::process::abort();
-                }
-                break;
-            }
-        }
-    }
-    bytes
-}
-
-/// So many random bytes as hexadecimal digits: a name that nobody can guess.
-pub fn name<const COUNT: usize>() -> String {
-    let mut name = String::with_capacity(2 * COUNT);
-    for byte in random::<COUNT>() {
-        let _ = write!(name, "{byte:02x}");
-    }
-    name
-}
 
 /// Keeps other processes of the same user, the commands among them, from reading this one's memory or variables.
 /// A process with the right to trace any other (root's, unless confined) is not kept.

@@ -1,5 +1,6 @@
 //! What a command needs of a sandbox.
 
+use runward_files::FileId;
 use std::time::Duration;
 
 use runward_model::{Fence, Limits};
@@ -11,7 +12,7 @@ pub(crate) struct Needs {
     limits: Limits,
     /// What the paths of the fence were when it was built: device and file number, or nothing. A mount keeps what was
     /// there, whatever has been put in its place since.
-    found: Vec<Option<(u64, u64)>>,
+    found: Vec<Option<FileId>>,
 }
 
 impl Needs {

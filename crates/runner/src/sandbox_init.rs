@@ -1,5 +1,6 @@
 //! The first process of a sandbox, in which it runs one command after the other, never two at a time.
 
+use runward_files::FileId;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -181,8 +182,7 @@ fn same_program(passed: &OwnedFd, path: &[u8]) -> io::Result<OwnedFd> {
 }
 
 fn is_same(passed: &OwnedFd, own: &OwnedFd) -> bool {
-    let (there, here) = (rustix::fs::fstat(passed), rustix::fs::fstat(own));
-    matches!((there, here), (Ok(there), Ok(here)) if (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino))
+    FileId::of_open(passed).is_ok_and(|there| FileId::of_open(own).is_ok_and(|here| here == there))
 }
 
 /// The directory as it is seen in here. What was passed lies in the host's mounts, from which there is a way out.

@@ -2,8 +2,9 @@
 
 mod call;
 
+use runward_files::FileId;
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use crate::procfs;
@@ -72,12 +73,12 @@ fn threads(pid: i32) -> impl Iterator<Item = Vec<Reader>> {
 }
 
 /// A pipe, with or without a name, by what tells it from all others.
-fn pipe(file: &Path) -> Option<(u64, u64)> {
+fn pipe(file: &Path) -> Option<FileId> {
     let found = fs::metadata(file).ok()?;
-    found.file_type().is_fifo().then(|| (found.dev(), found.ino()))
+    found.file_type().is_fifo().then(|| FileId::from(&found))
 }
 
-fn writes(pid: i32, wanted: (u64, u64)) -> bool {
+fn writes(pid: i32, wanted: FileId) -> bool {
     entries(&format!("/proc/{pid}/fd")).into_iter().any(|file| {
         let may_write = || {
             let name = file.file_name().unwrap_or_default();

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
+use runward_files::FileId;
 use runward_model::{Fence, Network, PrivateDirectory, Tier};
 use rustix::fs::FileType;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -134,9 +135,8 @@ impl Enclosure {
         let Some(terminals) = &self.terminals else { return Ok(()) };
         let number = rustix::fs::minor(own.st_rdev).to_string();
         let tree = mounts::copy_at(terminals, Path::new(&number))?;
-        let found = rustix::fs::fstat(&tree)?;
         // A terminal of another instance may have the same number.
-        if (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino) {
+        if FileId::of_open(&tree)? == FileId::from(&own) {
             mounts::attach(tree, Path::new(CONSOLE))?;
         }
         Ok(())

@@ -5,10 +5,10 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use runward_files::Stamp;
 use rustix::fs::Mode;
 
 use crate::mounts;
@@ -40,10 +40,6 @@ pub(crate) struct ReadablePath {
     pub(crate) is_directory: bool,
 }
 
-/// Which directory it was, and when it was changed last.
-#[derive(Debug, PartialEq, Eq)]
-struct Stamp(u64, u64, (i64, i64));
-
 impl Readable {
     /// Everything but `kept_out` and what is below those.
     pub(crate) fn all_but(&mut self, kept_out: &[&Path]) -> &[ReadablePath] {
@@ -69,7 +65,7 @@ impl Found {
     }
 
     fn is_still_so(&self, kept_out: &[&Path]) -> bool {
-        let unchanged = |(path, stamp): &(PathBuf, Stamp)| Stamp::of(path).as_ref() == Some(stamp);
+        let unchanged = |(path, stamp): &(PathBuf, Stamp)| Stamp::of(path).is_ok_and(|now| now == *stamp);
         let is_fresh = !self.is_unsettled && self.at.elapsed() < KEPT;
         is_fresh && self.kept_out == kept_out && self.listed.iter().all(unchanged)
     }
@@ -84,7 +80,7 @@ impl Found {
             return;
         }
         // Before it is listed: what changes meanwhile is seen the next time.
-        match Stamp::of(place).filter(Stamp::is_settled) {
+        match Stamp::of(place).ok().filter(|stamp| stamp.has_settled(GRAIN)) {
             Some(stamp) => self.listed.push((place.to_owned(), stamp)),
             None => self.is_unsettled = true,
         }
@@ -95,22 +91,6 @@ impl Found {
                 self.collect(&entry.path(), kind.is_dir());
             }
         }
-    }
-}
-
-impl Stamp {
-    fn of(directory: &Path) -> Option<Self> {
-        let found = fs::metadata(directory).ok()?;
-        Some(Stamp(found.dev(), found.ino(), (found.mtime(), found.mtime_nsec())))
-    }
-
-    /// Whether another change would show.
-    fn is_settled(&self) -> bool {
-        let Stamp(_, _, (seconds, nanoseconds)) = self;
-        let seconds = u64::try_from(*seconds).unwrap_or_default();
-        let changed = Duration::new(seconds, u32::try_from(*nanoseconds).unwrap_or_default());
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        changed + GRAIN < now
     }
 }
 

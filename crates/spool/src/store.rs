@@ -1,11 +1,13 @@
 //! The directory of all spools.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use runward_files::private;
 
 use crate::clean;
 use crate::problem::Problem;
@@ -67,7 +69,7 @@ impl Store {
         make_private(directory)?;
         self.find_room(0);
         let folder = directory.join(name);
-        DirBuilder::new().mode(0o700).create(&folder)?;
+        private::make_new(&folder)?;
         let lock = File::open(&folder)?;
         lock.lock()?;
         Ok((folder, lock))
@@ -104,9 +106,8 @@ impl Store {
 
 /// Makes a directory for its owner alone; one that is there already must be the owner's.
 fn make_private(directory: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).recursive(true).create(directory)?;
-    let found = fs::metadata(directory)?;
-    if found.uid() != rustix::process::geteuid().as_raw() {
+    private::make(directory)?;
+    if fs::metadata(directory)?.uid() != private::user() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     Ok(())

@@ -5,6 +5,7 @@ mod approvals;
 mod crash;
 mod file;
 mod lost;
+mod private;
 mod read;
 mod record;
 mod retention;

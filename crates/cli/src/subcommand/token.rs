@@ -1,13 +1,12 @@
 //! `runward token`: makes the bearer tokens that HTTP clients show.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use runward_process::secret;
+use runward_files::private::{self, Others};
+use runward_files::{random, replace};
 use runward_server::{Role, hash_of};
 
 use crate::args::Token;
@@ -69,25 +68,14 @@ fn own(file: &Path, replace: bool) -> anyhow::Result<Exit> {
 /// Found only once it is whole.
 fn write(file: &Path) -> anyhow::Result<()> {
     let directory = file.parent().context("it has no directory")?;
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let found = fs::symlink_metadata(directory)?;
-    if !found.is_dir() || found.uid() != crate::state::user() || found.mode() & 0o022 != 0 {
+    private::make(directory)?;
+    if !private::is_directory_of(directory, private::user(), Others::Read) {
         bail!("others can write to {}; make it private (chmod 700)", directory.display());
     }
-    let draft = file.with_extension(secret::name::<8>());
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-    let written = written.and_then(|mut draft| {
-        writeln!(draft, "{}", fresh())?;
-        draft.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&draft, file));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    Ok(renamed?)
+    Ok(replace(file, format!("{}\n", fresh()).as_bytes(), 0o600)?)
 }
 
 /// A token that nobody can guess, and that is known for one where it turns up.
 fn fresh() -> String {
-    format!("runward_{}", secret::name::<32>())
+    format!("runward_{}", random::name::<32>())
 }

@@ -11,19 +11,22 @@ use serde_json::Value;
 const EDGES: &[(&str, &[&str])] = &[
     (
         "runward",
-        &["server", "client", "engine", "policy", "process", "proxy", "runner", "sandbox", "audit", "model"],
+        &[
+            "server", "client", "engine", "policy", "process", "proxy", "runner", "sandbox", "audit",
+            "files", "model",
+        ],
     ),
-    ("server", &["engine", "model"]),
-    ("engine", &["policy", "patch", "process", "proxy", "sandbox", "audit", "spool", "model"]),
-    ("client", &["model"]),
-    ("policy", &["script", "model"]),
-    ("patch", &["model"]),
-    ("audit", &["model"]),
-    ("spool", &["model"]),
+    ("server", &["engine", "files", "model"]),
+    ("engine", &["policy", "patch", "process", "proxy", "sandbox", "audit", "spool", "files", "model"]),
+    ("client", &["files", "model"]),
+    ("policy", &["script", "files", "model"]),
+    ("patch", &["files", "model"]),
+    ("audit", &["files", "model"]),
+    ("spool", &["files", "model"]),
     ("process", &["model"]),
     ("proxy", &["model"]),
-    ("runner", &["sandbox", "model"]),
-    ("sandbox", &["model"]),
+    ("runner", &["sandbox", "files", "model"]),
+    ("sandbox", &["files", "model"]),
     ("testkit", &["engine", "policy", "process", "runner", "model"]),
 ];
 

@@ -78,7 +78,7 @@ fn cut(text: &str, longest: usize) -> String {
 
 /// Short, because people type it; unguessable beyond that it need not be.
 pub(super) fn fresh_id() -> QuestionId {
-    QuestionId(runward_process::secret::name::<4>())
+    QuestionId(runward_files::random::name::<4>())
 }
 
 #[cfg(test)]

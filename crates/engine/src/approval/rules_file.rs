@@ -1,15 +1,15 @@
 //! The file of rules that people made by their answers: added to as a whole or not at all.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use runward_files::private;
+use runward_files::{lock, open_unfollowed, replace};
 use runward_model::Confinement;
-use rustix::fs::OFlags;
 use thiserror::Error;
 
 /// What a new file begins with.
@@ -25,7 +25,6 @@ const LARGEST: u64 = 1 << 20;
 
 /// How long another server's writing is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Why a rule could not be added.
 #[derive(Debug, Error)]
@@ -73,9 +72,10 @@ pub(crate) struct Granted {
 pub(crate) fn append(path: &Path, granted: &Granted) -> Result<Added, Problem> {
     let failed = |source| Problem::Io { path: path.to_owned(), source };
     if let Some(directory) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+        private::make(directory).map_err(failed)?;
     }
-    let _lock = locked(path).map_err(failed)?;
+    // Beside the file, since the file itself is replaced.
+    let _lock = lock(&beside(path, "lock"), PATIENCE).map_err(failed)?;
     let (mut text, mode) = existing(path)?;
     let rule = written(granted);
     if format!("\n{text}").contains(&format!("\n{rule}")) {
@@ -89,33 +89,11 @@ pub(crate) fn append(path: &Path, granted: &Granted) -> Result<Added, Problem> {
     Ok(Added::Now)
 }
 
-/// Beside the file, since the file itself is replaced.
-fn locked(path: &Path) -> io::Result<File> {
-    let lock = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(no_follow())
-        .open(beside(path, "lock"))?;
-    let start = Instant::now();
-    loop {
-        match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                return Err(io::Error::new(ErrorKind::TimedOut, "another server holds its lock"));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-        }
-    }
-}
-
 /// The text and the mode of the file; of a new one where there is none.
 fn existing(path: &Path) -> Result<(String, u32), Problem> {
     let odd = |what| Problem::Odd { path: path.to_owned(), what };
     let failed = |source| Problem::Io { path: path.to_owned(), source };
-    let mut file = match OpenOptions::new().read(true).custom_flags(no_follow()).open(path) {
+    let mut file = match open_unfollowed(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok((String::new(), 0o600)),
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
@@ -127,7 +105,7 @@ fn existing(path: &Path) -> Result<(String, u32), Problem> {
     if !found.is_file() || found.len() > LARGEST {
         return Err(odd("is no plain file of at most 1 MiB"));
     }
-    if found.uid() != rustix::process::geteuid().as_raw() {
+    if found.uid() != private::user() {
         return Err(odd("belongs to another user, who would lose it; change its owner"));
     }
     let mut text = String::new();
@@ -135,37 +113,11 @@ fn existing(path: &Path) -> Result<(String, u32), Problem> {
     Ok((text, found.mode() & 0o777))
 }
 
-fn replace(path: &Path, text: &[u8], mode: u32) -> io::Result<()> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let draft = beside(path, &format!("{}-{number}.new", std::process::id()));
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.write_all(text)?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    };
-    let written = write();
-    if written.is_err() {
-        // Not there where it could not even be made.
-        let _ = fs::remove_file(&draft);
-    }
-    written
-}
-
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(end);
     name.into()
-}
-
-/// Without this flag a link that somebody left there would be followed; without the other, a pipe would be waited for.
-fn no_follow() -> i32 {
-    #[expect(clippy::cast_possible_wrap, reason = "flags are bits, as the system call takes them")]
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    flags
 }
 
 /// The rule as the file has it.
@@ -202,7 +154,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 

@@ -8,10 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
+use runward_files::random;
 use runward_model::wire::Report;
 use runward_model::{Caller, Confinement, Door, Principal};
 use runward_policy::SearchPath;
-use runward_process::{Child, Output, OwnProgram, Stdio, secret};
+use runward_process::{Child, Output, OwnProgram, Stdio};
 use runward_sandbox::Scene;
 use tokio::time::Instant;
 
@@ -126,7 +127,7 @@ impl Start<'_> {
 }
 
 fn mark() -> String {
-    format!("runward-{}", secret::name::<16>())
+    format!("runward-{}", random::name::<16>())
 }
 
 /// Everything that it prints, once it and everything that it started are gone.

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use runward_process::secret;
-
+use runward_files::private::{self, Others};
+use runward_files::random;
 use runward_policy::{Policy, SearchPath};
 
 use super::dump::{Section, lines};
@@ -101,13 +101,12 @@ pub(super) struct File(PathBuf);
 impl File {
     /// Writes a new file into a directory of ours.
     pub(super) fn write(directory: &Path, text: &[u8]) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        let found = fs::metadata(directory)?;
-        if found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+        private::make(directory)?;
+        if !private::belongs_to(&fs::metadata(directory)?, private::user(), Others::Read) {
             return Err(io::Error::other(format!("{} is not ours alone", directory.display())));
         }
         remove_left(directory);
-        let path = directory.join(format!("{}.sh", secret::name::<16>()));
+        let path = directory.join(format!("{}.sh", random::name::<16>()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let file_of_ours = File(path);
         file.write_all(text)?;

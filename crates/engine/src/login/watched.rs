@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use runward_files::Stamp;
 
 /// Files that bash reads by itself when it is a login shell, and those that these usually read.
 const SYSTEM: [&str; 4] = ["/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc"];
@@ -20,9 +21,6 @@ const LONGEST: u64 = 256 << 10;
 /// Files as they were.
 #[derive(Debug)]
 pub(super) struct Watched(BTreeMap<PathBuf, Option<Stamp>>);
-
-/// Device, inode, size, and the times of the last change of contents and of anything, in nanoseconds.
-type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 
 impl Watched {
     /// Everything that a login shell with this home reads, followed through `.` and `source` as far as names can be
@@ -57,9 +55,7 @@ impl Watched {
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    let found = fs::metadata(path).ok()?;
-    let times = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
-    Some((found.dev(), found.ino(), found.size(), times.0, times.1))
+    Stamp::of(path).ok()
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

@@ -1,40 +1,39 @@
 //! The directory of the sockets: private, and looked at as what was opened.
 
-use std::fs::DirBuilder;
+use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use runward_files::private::{self, Others};
+use runward_files::random;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 /// How the name of a socket ends.
 const END: &str = ".sock";
 
-/// The bits of a mode that let others in.
-const OPEN_TO_OTHERS: u32 = 0o077;
-
 /// An open directory that belongs to this user and is open to no other.
 #[derive(Debug)]
 pub(super) struct Place {
-    handle: OwnedFd,
+    handle: File,
 }
 
 impl Place {
     /// Makes the directory where it is not there.
     pub(super) fn make(directory: &Path) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        private::make(directory)?;
         Place::open(directory)
     }
 
     /// Opens the directory, and refuses one that another user could have prepared.
     pub(super) fn open(directory: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(directory, flags, Mode::empty())?;
-        let found = rustix::fs::fstat(&handle)?;
-        let user = rustix::process::geteuid();
-        let ours = found.st_uid == user.as_raw() || user.is_root();
-        if !ours || found.st_mode & OPEN_TO_OTHERS != 0 {
+        let handle = File::from(rustix::fs::open(directory, flags, Mode::empty())?);
+        let found = handle.metadata()?;
+        // Root looks into everybody's.
+        let owner = if private::user() == 0 { found.uid() } else { private::user() };
+        if !private::belongs_to(&found, owner, Others::Nothing) {
             let what = format!(
                 "{} belongs to another user or is open to others; make it private (chmod 700)",
                 directory.display()
@@ -82,7 +81,7 @@ impl Place {
 
 /// The name of a socket of this process.
 pub(super) fn fresh_name() -> String {
-    format!("{}-{}{END}", std::process::id(), runward_engine::secret::name::<4>())
+    format!("{}-{}{END}", std::process::id(), random::name::<4>())
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
-use runward_engine::{Approver, Asking, Said, Session, secret};
+use runward_engine::{Approver, Asking, Said, Session};
+use runward_files::random;
 use runward_model::{Principal, Question, Refusal};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -55,7 +56,7 @@ impl Rounds {
     /// Parks a call for this long, and says under which name.
     pub(crate) fn park(&self, identity: Identity, parked: Parked, within: Duration) -> String {
         // Whoever knows it may answer.
-        let state = secret::name::<16>();
+        let state = random::name::<16>();
         self.calls().insert(state.clone(), (identity, parked));
         let (rounds, name) = (Arc::downgrade(&self.0), state.clone());
         tokio::spawn(async move {

@@ -1,10 +1,10 @@
 //! A chunk of a session's output as a reply.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
 use runward_engine::{Chunk, Run, Session};
+use runward_files::random;
 use runward_model::{Ending, Outcome, Receipt, Stream};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::tools::{Reply, receipt, sandbox_note};
 
 /// What a session printed since the last reply, for models and for programs.
 pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: Portion) -> Reply {
-    let id = format!("{:06x}", RandomState::new().hash_one(0) & 0xff_ffff);
+    let id = format!("{:06x}", random::number() & 0xff_ffff);
     let seconds = wall.as_secs_f64();
     let (output, gone) = shown(chunk, portion, None);
     let count = tokens(chunk.bytes);
