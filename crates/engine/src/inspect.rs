@@ -26,7 +26,7 @@ impl Engine {
     /// is a refusal.
     pub fn inspect(&self, request: &Request) -> Result<Inspected, Refusal> {
         let settings = &self.0.settings;
-        let login = self.0.logins.known(&request.work, settings.policy.current().path());
+        let login = self.known_login(&request.work);
         let confinement = request.wish.confinement;
         let variables = Variables {
             given: &request.env,

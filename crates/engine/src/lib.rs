@@ -47,6 +47,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use runward_audit::redact::{Secrets, redact_command};
+use runward_login::Logins;
 use runward_model::{OutputId, Principal, Refusal, Request, SessionId};
 use runward_process::{RunnerProgram, Spawner};
 use tokio::sync::Semaphore;
@@ -60,8 +61,8 @@ pub use inspect::Inspected;
 pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use lifecycle::Background;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
-pub use login::{LoginSettings, Withheld};
 pub use output::{Gone, Output};
+pub use runward_login::{LoginSettings, Withheld};
 pub use runward_process::{Peer, Peers};
 pub use runward_spool::{Line, Page, Selection};
 pub use session::Session;
@@ -70,7 +71,6 @@ pub use typing::NotTaken;
 pub use watch::{OnDisconnect, Watch};
 
 use keys::Keys;
-use login::Logins;
 use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
@@ -223,7 +223,7 @@ impl Engine {
             .and_then(|()| shared.approvals.unless_beyond(&request))
             .and_then(|()| workflow::input(&request, &shared.outputs))
             .map_err(|refusal| self.refuse(&request, refusal))?;
-        let login = shared.logins.of(self, &request).await;
+        let login = self.login(&request).await;
         let (plan, open) = match Plan::make_for(self, request, login).await {
             Ok((plan, None)) => (plan, None),
             Ok((plan, Some(reason))) => Box::pin(self.approve(plan, reason, conversation)).await?,

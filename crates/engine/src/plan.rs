@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runward_audit::redact::{Secrets, redact_argv};
+use runward_login::Snapshot;
 use runward_model::wire::{Launch, Opened, Planned, Step};
 use runward_model::{
     Caller, Confinement, Decision, Fence, Limits, Receipt, Refusal, Request, Stdio, Verdict,
@@ -21,7 +22,6 @@ use crate::approval::{AboutHosts, Approvals, Approved, Case, Conversation, Judge
 use crate::bounds;
 use crate::confine::{self, ConfineAsk, Confined};
 use crate::host::Start;
-use crate::login::Snapshot;
 use crate::network::{self, Reaching};
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};

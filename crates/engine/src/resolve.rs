@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use runward_login::Snapshot;
 use runward_model::{ApprovalPolicy, Argv, Confinement, Decision, Refusal, Request, Stdio, Verdict, Work};
 use runward_policy::{Asker, Held, NamedFiles, Policy, Reading, Rulebook, SearchPath, Trace};
 use rustix::fs::{Access, AtFlags};
 
 use crate::bounds;
 use crate::cwd::{self, Cwd, RootList};
-use crate::login::Snapshot;
 use crate::patching::{self, Call, Prepared};
 use crate::shell;
 use crate::{Engine, Settings};

@@ -12,7 +12,7 @@ use runward_policy::Rulebook;
 pub use runward_spool::Settings as OutputSettings;
 
 use crate::Background;
-use crate::login::LoginSettings;
+use runward_login::LoginSettings;
 
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
 #[derive(Clone, Debug)]

@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use runward_login::Snapshot;
 use runward_model::{Argv, Refusal, Script, Work};
 use runward_policy::{Dialect, Reading, SearchPath};
-
-use crate::login::Snapshot;
 
 /// What bash and other shells take for different things, wherever it stands: what is harmless to one may be a command
 /// to the other.

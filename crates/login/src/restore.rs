@@ -4,36 +4,36 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use super::Withheld;
-use super::dump::{Dump, Section, Variable, lines};
+use crate::Withheld;
+use crate::dump::{Dump, Section, Variable, lines};
 
 /// The variable that names what a shell reads before it does anything else.
-pub(super) const BASH_ENV: &str = "BASH_ENV";
+pub(crate) const BASH_ENV: &str = "BASH_ENV";
 
 /// Options that change what becomes of a command without any shell syntax.
 const FELT_BY_COMMANDS: [&str; 6] = ["keyword", "noexec", "onecmd", "privileged", "verbose", "xtrace"];
 
 /// What start-up files made of a shell.
 #[derive(Debug)]
-pub(super) struct Changes<'a> {
+pub(crate) struct Changes<'a> {
     /// A shell that read none.
-    pub(super) before: &'a Dump,
+    pub(crate) before: &'a Dump,
     /// One that did.
-    pub(super) after: &'a Dump,
-    pub(super) withheld: &'a Withheld,
+    pub(crate) after: &'a Dump,
+    pub(crate) withheld: &'a Withheld,
     /// The names of the variables that both began with.
-    pub(super) inherited: &'a [OsString],
+    pub(crate) inherited: &'a [OsString],
 }
 
 impl Changes<'_> {
     /// Every variable that commands get.
-    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let exported = self.variables().filter(|(_, variable)| variable.is_in_environment());
         exported.map(|(name, variable)| (name.into(), OsString::from_vec(variable.value.clone()))).collect()
     }
 
     /// What a shell has to read to become the other one; empty when the environment is enough.
-    pub(super) fn script(&self) -> Vec<u8> {
+    pub(crate) fn script(&self) -> Vec<u8> {
         let mut script = Vec::new();
         for part in [
             self.shopt(),
@@ -54,7 +54,7 @@ impl Changes<'_> {
     }
 
     /// Why reading a script cannot make the same shell of another one, if it cannot.
-    pub(super) fn obstacle(&self) -> Option<&'static str> {
+    pub(crate) fn obstacle(&self) -> Option<&'static str> {
         let traps = self.after.section(Section::Traps);
         if lines(traps).any(|line| line.ends_with(b" DEBUG") || line.ends_with(b" RETURN")) {
             return Some("they set a trap that every command and every file springs");
@@ -67,7 +67,7 @@ impl Changes<'_> {
     }
 
     /// Whether a command without shell syntax comes out the same without the shell.
-    pub(super) fn leave_commands_alone(&self) -> bool {
+    pub(crate) fn leave_commands_alone(&self) -> bool {
         let felt = |line: &&[u8]| FELT_BY_COMMANDS.iter().any(|option| line.ends_with(option.as_bytes()));
         let is_plain_function = |line: &&[u8]| line.starts_with(b"declare -f ");
         let settled = [Section::Umask, Section::SoftLimits, Section::HardLimits, Section::Traps]
@@ -79,7 +79,7 @@ impl Changes<'_> {
     }
 
     /// The first thing in which a shell that was made differs from the one it should be.
-    pub(super) fn missed(&self, made: &Dump) -> Option<String> {
+    pub(crate) fn missed(&self, made: &Dump) -> Option<String> {
         let differs = |section: &Section| self.after.section(*section) != made.section(*section);
         if let Some(section) = Section::ALL.iter().find(|section| differs(section)) {
             return Some(format!("{section:?}"));

@@ -56,7 +56,7 @@ const LIVELY: [&str; 41] = [
 
 /// One part of a shell's state, as the shell itself prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
+pub(crate) enum Section {
     Version,
     Umask,
     SoftLimits,
@@ -73,7 +73,7 @@ pub(super) enum Section {
 
 impl Section {
     /// In the order in which the script prints them.
-    pub(super) const ALL: [Section; 12] = [
+    pub(crate) const ALL: [Section; 12] = [
         Section::Version,
         Section::Umask,
         Section::SoftLimits,
@@ -91,29 +91,29 @@ impl Section {
 
 /// The state of a shell.
 #[derive(Debug)]
-pub(super) struct Dump {
+pub(crate) struct Dump {
     sections: Vec<Vec<u8>>,
     /// By name, those left out that are never the same twice.
-    pub(super) variables: BTreeMap<String, Variable>,
+    pub(crate) variables: BTreeMap<String, Variable>,
 }
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Variable {
+pub(crate) struct Variable {
     /// The command that declares it again.
-    pub(super) declaration: Vec<u8>,
+    pub(crate) declaration: Vec<u8>,
     /// Its value, of an array the first one.
-    pub(super) value: Vec<u8>,
+    pub(crate) value: Vec<u8>,
 }
 
 /// The script that prints a state, marked so that nothing else that is printed can be taken for it.
-pub(super) fn script(mark: &str) -> String {
+pub(crate) fn script(mark: &str) -> String {
     SCRIPT.replace("NONCE", mark)
 }
 
 impl Dump {
     /// Finds a marked state in what a shell printed; `None` when there is none, or not the whole of it.
-    pub(super) fn read(printed: &[u8], mark: &str) -> Option<Self> {
+    pub(crate) fn read(printed: &[u8], mark: &str) -> Option<Self> {
         let begin = [b"\0", mark.as_bytes(), b"\0"].concat();
         let at = printed.windows(begin.len()).position(|window| window == begin)?;
         let mut fields = printed.get(at + begin.len()..)?.split(|byte| *byte == 0);
@@ -137,12 +137,12 @@ impl Dump {
         }
     }
 
-    pub(super) fn section(&self, section: Section) -> &[u8] {
+    pub(crate) fn section(&self, section: Section) -> &[u8] {
         self.sections.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The lines of a section that another state does not have.
-    pub(super) fn new_lines(&self, section: Section, than: &Dump) -> Vec<&[u8]> {
+    pub(crate) fn new_lines(&self, section: Section, than: &Dump) -> Vec<&[u8]> {
         let known: Vec<&[u8]> = lines(than.section(section)).collect();
         lines(self.section(section)).filter(|line| !known.contains(line)).collect()
     }
@@ -150,13 +150,13 @@ impl Dump {
 
 impl Variable {
     /// The letters of its attributes.
-    pub(super) fn attributes(&self) -> String {
+    pub(crate) fn attributes(&self) -> String {
         let flags = self.declaration.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
         String::from_utf8_lossy(flags).chars().filter(char::is_ascii_alphabetic).collect()
     }
 
     /// Whether another one is the same. What a shell holds by keys it tells in an order of its own.
-    pub(super) fn equals(&self, other: &Variable) -> bool {
+    pub(crate) fn equals(&self, other: &Variable) -> bool {
         let words = |variable: &Variable| {
             let mut words: Vec<Vec<u8>> =
                 variable.declaration.split(|byte| *byte == b' ').map(<[u8]>::to_vec).collect();
@@ -167,14 +167,14 @@ impl Variable {
     }
 
     /// Whether commands get it: it is exported, and its value is one that an environment can hold.
-    pub(super) fn is_in_environment(&self) -> bool {
+    pub(crate) fn is_in_environment(&self) -> bool {
         let attributes = self.attributes();
         attributes.contains('x') && !attributes.contains(['a', 'A']) && self.declaration.contains(&b'=')
     }
 }
 
 /// The lines of a text that are not empty.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 

@@ -24,20 +24,20 @@ mod snapshot;
 mod watched;
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use runward_model::{Request, Script, Work};
-use runward_policy::{Glob, SearchPath};
+use runward_policy::Glob;
 use thiserror::Error;
 use tokio::sync::Mutex as AsyncMutex;
+use tokio_util::sync::CancellationToken;
 
-pub(crate) use snapshot::Snapshot;
+pub use snapshot::Snapshot;
 
-use crate::resolve::{self, Variables};
-use crate::{Engine, patching, shell};
 use capture::Start;
 use watched::Watched;
 
@@ -78,27 +78,64 @@ impl Withheld {
 
 /// Why nothing was captured.
 #[derive(Debug, Error)]
-pub(crate) enum Problem {
+pub enum Problem {
+    /// It could not be started.
     #[error("the shell could not be started: {0}")]
     NotStarted(String),
+    /// It did not live to be asked.
     #[error(
         "the shell ended or hid its outputs before it could be asked; start-up files that call exit or exec do that"
     )]
     Silent,
+    /// Its start-up files took too long.
     #[error("start-up files took longer than {0:?}")]
     Slow(Duration),
+    /// They printed too much.
     #[error("start-up files printed more than {0} bytes")]
     TooMuch(usize),
+    /// They left a process behind.
     #[error("start-up files left a process behind")]
     LeftBehind,
+    /// They do what cannot be carried over.
     #[error("start-up files cannot be captured: {0}")]
     Obstacle(&'static str),
+    /// What was carried over makes another shell.
     #[error("a shell that was given the capture differs in {0}")]
     Missed(String),
+    /// The private file could not be written.
     #[error("the capture could not be kept: {0}")]
     NotKept(#[from] io::Error),
+    /// The server ends.
     #[error("the server is shutting down")]
     Stopping,
+}
+
+/// A shell that can be started as often as it takes to know it.
+pub trait Shell: Sync {
+    /// Its file.
+    fn program(&self) -> &Path;
+
+    /// The variables that its door sets before it starts.
+    fn door_env(&self) -> &[(String, String)];
+
+    /// The variables that it starts with.
+    fn environment(&self) -> Vec<(OsString, OsString)>;
+
+    /// Starts it with these arguments, its name first, and these variables. Everything that it prints, once it and
+    /// everything that it started are gone.
+    fn run<'a>(&'a self, argv: &'a [&'a str], environment: &'a [(OsString, OsString)]) -> Running<'a>;
+}
+
+/// A shell that runs.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Printed, Problem>> + Send + 'a>>;
+
+/// What a shell printed.
+#[derive(Clone, Debug, Default)]
+pub struct Printed {
+    /// On its standard output.
+    pub stdout: Vec<u8>,
+    /// On its standard error.
+    pub stderr: Vec<u8>,
 }
 
 /// A shell's file, and the variables that the door sets before it starts.
@@ -109,7 +146,7 @@ type Slot = Arc<AsyncMutex<Option<Capture>>>;
 
 /// Every capture, by the shell that it is of.
 #[derive(Debug, Default)]
-pub(crate) struct Logins(Mutex<HashMap<Key, Slot>>);
+pub struct Logins(Mutex<HashMap<Key, Slot>>);
 
 #[derive(Debug)]
 struct Capture {
@@ -133,33 +170,30 @@ impl Capture {
 }
 
 impl Logins {
-    /// What a request's login shell would find; `None` when it has to find that by itself, or wants none.
-    pub(crate) async fn of(&self, engine: &Engine, request: &Request) -> Option<Arc<Snapshot>> {
-        let settings = &engine.0.settings;
-        let steers = |(name, _): &(String, String)| name == "HOME" || resolve::steers_bash(name.as_ref());
-        let is_off = settings.login.timeout.is_zero() || patching::needs_no_shell(&request.work);
-        if is_off || request.env.iter().any(steers) {
-            return None;
-        }
-        let program = shell_of(&request.work, settings.policy.current().path())?;
-        let slot = self.slot((program.clone(), request.door_env.clone()));
+    /// What this shell finds when it logs in; `None` when it has to find that by itself.
+    pub async fn of(
+        &self,
+        shell: &dyn Shell,
+        settings: &LoginSettings,
+        stopping: &CancellationToken,
+    ) -> Option<Arc<Snapshot>> {
+        let slot = self.slot((shell.program().to_owned(), shell.door_env().to_owned()));
         let mut slot = slot.lock().await;
         if let Some(capture) = slot.as_ref().filter(|capture| capture.is_fresh()) {
             return capture.snapshot();
         }
         let taken = Instant::now();
-        let result = capture(engine, &program, &request.door_env).await;
-        record(&program, taken.elapsed(), &result);
+        let result = capture(shell, settings, stopping).await;
+        record(shell.program(), taken.elapsed(), &result);
         let former = slot.take().and_then(|capture| capture.snapshot());
         let result = result.map(|(snapshot, watched)| (Arc::new(snapshot), watched));
         slot.insert(Capture { taken, result, _former: former }).snapshot()
     }
 
-    /// The same as far as it is known already.
-    pub(crate) fn known(&self, work: &Work, path: &SearchPath) -> Option<Arc<Snapshot>> {
-        let program = shell_of(work, path)?;
+    /// What a shell of this file finds, as far as it is known already.
+    pub fn known(&self, program: &Path) -> Option<Arc<Snapshot>> {
         let slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut same = slots.iter().filter(|((known, _), _)| *known == program);
+        let mut same = slots.iter().filter(|((known, _), _)| *known == *program);
         same.find_map(|(_, slot)| {
             slot.try_lock().ok()?.as_ref().filter(|capture| capture.is_fresh())?.snapshot()
         })
@@ -170,26 +204,16 @@ impl Logins {
     }
 }
 
-/// The bash that some work wants to log in to.
-fn shell_of(work: &Work, path: &SearchPath) -> Option<PathBuf> {
-    let Work::Script(Script { shell, login: true, .. }) = work else { return None };
-    let file = shell::login(shell.as_deref(), path)?;
-    if file.contains('/') { Some(file.into()) } else { path.find(&file) }
-}
-
 async fn capture(
-    engine: &Engine,
-    program: &Path,
-    door_env: &[(String, String)],
+    shell: &dyn Shell,
+    settings: &LoginSettings,
+    stopping: &CancellationToken,
 ) -> Result<(Snapshot, Watched), Problem> {
-    let settings = &engine.0.settings;
-    let variables = Variables { door_env, ..Variables::default() };
-    let environment = resolve::environment(settings, true, variables, Path::new("/"));
-    let start = Start { engine, program, environment };
+    let start = Start { shell, settings, environment: shell.environment() };
     tokio::select! {
         result = start.capture() => result,
-        () = tokio::time::sleep(settings.login.timeout) => Err(Problem::Slow(settings.login.timeout)),
-        () = engine.0.stopping.cancelled() => Err(Problem::Stopping),
+        () = tokio::time::sleep(settings.timeout) => Err(Problem::Slow(settings.timeout)),
+        () = stopping.cancelled() => Err(Problem::Stopping),
     }
 }
 

@@ -20,12 +20,12 @@ const LONGEST: u64 = 256 << 10;
 
 /// Files as they were.
 #[derive(Debug)]
-pub(super) struct Watched(BTreeMap<PathBuf, Option<Stamp>>);
+pub(crate) struct Watched(BTreeMap<PathBuf, Option<Stamp>>);
 
 impl Watched {
     /// Everything that a login shell with this home reads, followed through `.` and `source` as far as names can be
     /// told without running anything.
-    pub(super) fn of(home: &Path) -> Self {
+    pub(crate) fn of(home: &Path) -> Self {
         let mut found = BTreeMap::new();
         let mut waiting: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         waiting.extend(PERSONAL.iter().map(|name| home.join(name)));
@@ -44,12 +44,12 @@ impl Watched {
     }
 
     /// Another one, as it is now.
-    pub(super) fn add(&mut self, path: &Path) {
+    pub(crate) fn add(&mut self, path: &Path) {
         self.0.insert(path.to_owned(), stamp(path));
     }
 
     /// Whether each of them is as it was, or still missing.
-    pub(super) fn are_unchanged(&self) -> bool {
+    pub(crate) fn are_unchanged(&self) -> bool {
         self.0.iter().all(|(path, known)| stamp(path) == *known)
     }
 }

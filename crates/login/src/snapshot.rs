@@ -13,15 +13,15 @@ use runward_files::private::{self, Others};
 use runward_files::random;
 use runward_policy::{Policy, SearchPath};
 
-use super::dump::{Section, lines};
-use super::restore::{BASH_ENV, Changes};
+use crate::dump::{Section, lines};
+use crate::restore::{BASH_ENV, Changes};
 
 /// Files older than this were left by a server that was killed: nobody uses a snapshot for so long.
 const LEFT: Duration = Duration::from_hours(3);
 
 /// What a login shell found.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     environment: Vec<(OsString, OsString)>,
     /// What a shell has to read besides, if it has to.
     file: Option<File>,
@@ -35,7 +35,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn new(
+    pub(crate) fn new(
         changes: &Changes<'_>,
         environment: Vec<(OsString, OsString)>,
         file: Option<File>,
@@ -53,24 +53,24 @@ impl Snapshot {
     }
 
     /// What a command gets.
-    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
         self.environment.clone()
     }
 
     /// What a shell gets, which may have to read something before anything else.
-    pub(crate) fn shell_environment(&self) -> Vec<(OsString, OsString)> {
+    pub fn shell_environment(&self) -> Vec<(OsString, OsString)> {
         let Some(File(file)) = &self.file else { return self.environment() };
         let others = self.environment.iter().filter(|(name, _)| name != BASH_ENV).cloned();
         others.chain([(BASH_ENV.into(), file.into())]).collect()
     }
 
     /// Whether this command is one only to a shell.
-    pub(crate) fn concerns(&self, command: &str) -> bool {
+    pub fn concerns(&self, command: &str) -> bool {
         !self.leaves_commands_alone || self.names.contains(command)
     }
 
     /// A policy that looks names up where the login shell does.
-    pub(crate) fn judge(&self, policy: &Arc<Policy>) -> Arc<Policy> {
+    pub fn judge(&self, policy: &Arc<Policy>) -> Arc<Policy> {
         let mut judge = self.judge.lock().unwrap_or_else(PoisonError::into_inner);
         match &*judge {
             Some((before, after)) if Arc::ptr_eq(before, policy) => after.clone(),
@@ -96,11 +96,11 @@ fn names(changes: &Changes<'_>) -> HashSet<String> {
 
 /// A private file that lives as long as this.
 #[derive(Debug)]
-pub(super) struct File(PathBuf);
+pub(crate) struct File(PathBuf);
 
 impl File {
     /// Writes a new file into a directory of ours.
-    pub(super) fn write(directory: &Path, text: &[u8]) -> io::Result<Self> {
+    pub(crate) fn write(directory: &Path, text: &[u8]) -> io::Result<Self> {
         private::make(directory)?;
         if !private::belongs_to(&fs::metadata(directory)?, private::user(), Others::Read) {
             return Err(io::Error::other(format!("{} is not ours alone", directory.display())));
