@@ -1,11 +1,11 @@
 //! What happens to a call between its first record and its last.
 
+use runward_approval::{Record, Recorded, Said};
 use runward_audit::redact::Secrets;
 use runward_audit::{Answered, Asked, CallId, Entry, Reached, Typed};
 use runward_model::{Decision, Question, Refusal};
 use runward_proxy::{Decided, Target};
 
-use crate::approval::Said;
 use crate::record::Recorder;
 
 /// Writes down what happens to one call. What cannot be written down does not happen.
@@ -30,19 +30,6 @@ impl CallRecorder {
         CallRecorder { host: Some(self.secrets.redact_text(&host.to_string()).into_owned()), ..self.clone() }
     }
 
-    /// A person is asked in these ways.
-    pub(crate) async fn asked(&self, question: &Question, ways: Vec<String>) -> Result<(), Refusal> {
-        let host = self.host.clone();
-        let asked = |call| Asked { host, ..Asked::new(call, question, ways) };
-        self.add(|call| asked(call).without(&self.secrets).into()).await
-    }
-
-    /// Somebody answered.
-    pub(crate) async fn answered(&self, said: &Said) -> Result<(), Refusal> {
-        let (Said { answer, by }, host) = (said.clone(), self.host.clone());
-        self.add(|call| Answered { call, by, answer, host }.without(&self.secrets).into()).await
-    }
-
     /// Something is about to be typed.
     pub(crate) async fn typed(&self, typed: &[u8]) -> Result<(), Refusal> {
         self.add(|call| Typed::new(call, typed).without(&self.secrets).into()).await
@@ -64,5 +51,18 @@ impl CallRecorder {
             return Ok(());
         };
         self.recorder.write(trail, vec![entry(call)]).await.map_err(Refusal::Unrecorded)
+    }
+}
+
+impl Record for CallRecorder {
+    fn asked<'a>(&'a self, question: &'a Question, ways: Vec<String>) -> Recorded<'a> {
+        let host = self.host.clone();
+        let asked = |call| Asked { host, ..Asked::new(call, question, ways) };
+        Box::pin(self.add(|call| asked(call).without(&self.secrets).into()))
+    }
+
+    fn answered<'a>(&'a self, said: &'a Said) -> Recorded<'a> {
+        let (Said { answer, by }, host) = (said.clone(), self.host.clone());
+        Box::pin(self.add(|call| Answered { call, by, answer, host }.without(&self.secrets).into()))
     }
 }

@@ -5,11 +5,11 @@ use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use runward_approval::Conversation;
 use runward_model::wire::{Launch, Opened};
 use runward_model::{Abilities, Refusal, Request};
 use runward_process::{Child, Error, Peers, Spawner, Stdio};
 
-use crate::approval::Conversation;
 use crate::session::Session;
 use crate::watch::Watch;
 

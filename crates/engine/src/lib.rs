@@ -8,7 +8,7 @@
 //! effects, while everything that the command prints goes into one [`EventLog`]. The door watches through
 //! a [`Session`]; letting go of that stops the command.
 
-mod approval;
+mod approve;
 mod bounds;
 mod call_record;
 mod confine;
@@ -46,6 +46,7 @@ mod workspaces;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
+use runward_approval::Approvals;
 use runward_audit::redact::{Secrets, redact_command};
 use runward_login::Logins;
 use runward_model::{OutputId, Principal, Refusal, Request, SessionId};
@@ -54,7 +55,6 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
 pub use confine::{AtDoor, Sandboxing};
 pub use host::{Executor, Host, Pending, Start};
 pub use inspect::Inspected;
@@ -62,6 +62,7 @@ pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
 pub use lifecycle::Background;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
 pub use output::{Gone, Output};
+pub use runward_approval::{ApprovalSettings, Approver, Asking, Conversation, Said};
 pub use runward_login::{LoginSettings, Withheld};
 pub use runward_process::{Peer, Peers};
 pub use runward_spool::{Line, Page, Selection};
@@ -89,7 +90,7 @@ struct Shared {
     /// Room for sessions that are kept; their table bounds those that do not end just now.
     kept_room: Arc<Semaphore>,
     kept: kept::Table,
-    approvals: approval::Approvals,
+    approvals: Approvals,
     stopping: CancellationToken,
     sessions: TaskTracker,
     store: Store,
@@ -140,8 +141,7 @@ impl Engine {
         let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
         let outputs = Arc::new(outputs);
         let secrets = Secrets::new(&settings.secrets).unwrap_or_default();
-        let approvals =
-            approval::Approvals::new(settings.approvals.clone(), settings.policy.clone(), stopping.clone());
+        let approvals = Approvals::new(settings.approvals.clone(), settings.policy.clone(), stopping.clone());
         let recorder = Recorder::new(settings.trail.clone(), sessions.clone());
         Engine(Arc::new(Shared {
             settings,

@@ -5,12 +5,12 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use runward_approval::AboutHosts;
 use runward_process::is_of_this_machine;
 use runward_proxy::{Decided, Gate, Hosts, Later, System, Target};
 use tokio::sync::Mutex as Turn;
 
 use crate::Engine;
-use crate::approval::AboutHosts;
 use crate::call_record::CallRecorder;
 
 /// More hosts that a command was kept from are not named.
@@ -159,7 +159,8 @@ impl Gate for Guard {
             if let Some(said) = asked.get(&target) {
                 return said.clone();
             }
-            let said = guard.engine.0.approvals.may_reach(&target, about, &guard.recorder).await;
+            let said =
+                guard.engine.0.approvals.may_reach(&target, about, &guard.recorder.about(&target)).await;
             asked.insert(target, said.clone());
             said
         })

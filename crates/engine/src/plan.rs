@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use runward_approval::{AboutHosts, Approvals, Approved, Case, Conversation, Judge};
 use runward_audit::redact::{Secrets, redact_argv};
 use runward_login::Snapshot;
 use runward_model::wire::{Launch, Opened, Planned, Step};
@@ -18,7 +19,6 @@ use runward_spool::Record;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::approval::{AboutHosts, Approvals, Approved, Case, Conversation, Judge};
 use crate::bounds;
 use crate::confine::{self, ConfineAsk, Confined};
 use crate::host::Start;

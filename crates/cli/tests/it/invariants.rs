@@ -19,8 +19,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("server", &["engine", "files", "model"]),
     (
         "engine",
-        &["login", "policy", "patch", "process", "proxy", "sandbox", "audit", "spool", "files", "model"],
+        &[
+            "approval", "login", "policy", "patch", "process", "proxy", "sandbox", "audit", "spool", "files",
+            "model",
+        ],
     ),
+    ("approval", &["policy", "proxy", "audit", "files", "model"]),
     ("login", &["policy", "files"]),
     ("client", &["files", "model"]),
     ("policy", &["script", "files", "model"]),

@@ -3,7 +3,7 @@
 use runward_audit::redact::looks_secret;
 use runward_model::{Question, QuestionId, Refusal, Ruled, Stdio};
 
-use super::Case;
+use crate::Case;
 
 /// Longer commands are not asked about: nobody would read them to their end.
 const LONGEST: usize = 16 * 1024;
@@ -12,7 +12,7 @@ const LONGEST: usize = 16 * 1024;
 const INPUT_SHOWN: usize = 2 * 1024;
 
 /// Everything that a person needs to know of a case. Fails when that is more than a person can look at.
-pub(super) fn question(
+pub(crate) fn question(
     case: &Case<'_>,
     reason: &str,
     prefix: Option<Vec<String>>,
@@ -77,7 +77,7 @@ fn cut(text: &str, longest: usize) -> String {
 }
 
 /// Short, because people type it; unguessable beyond that it need not be.
-pub(super) fn fresh_id() -> QuestionId {
+pub(crate) fn fresh_id() -> QuestionId {
     QuestionId(runward_files::random::name::<4>())
 }
 

@@ -2,17 +2,16 @@
 //!
 //! # Theory of operation
 //!
-//! [`need`] holds a verdict, and what the caller wishes, against the operator's approval policy: nothing is needed, a
+//! `need` holds a verdict, and what the caller wishes, against the operator's approval policy: nothing is needed, a
 //! person is, or it is refused at once. A person is asked in every way that is there ([`Approver`]): the one that a
 //! call brings along, and those that the operator attached. The first answer counts; no answer is a denial. Asking
 //! happens before anything is started, so no deadline of the command runs meanwhile and a denial leaves nothing behind.
 //!
-//! What a person said for the whole conversation is [`remembered`]; what they said for good becomes a rule in a file
+//! What a person said for the whole conversation is `remembered`; what they said for good becomes a rule in a file
 //! of the operator's (`rules_file`) and in the policy that is in force.
 
 mod about_hosts;
 mod ask;
-mod engine;
 mod need;
 mod offer;
 mod question;
@@ -20,21 +19,20 @@ mod remembered;
 mod rules_file;
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use runward_model::{Answer, ApprovalPolicy, Confinement, Decision, Refusal, Request, Verdict};
+use runward_model::{Answer, ApprovalPolicy, Confinement, Decision, Question, Refusal, Request, Verdict};
 use runward_policy::{Policy, PrefixRule, Rulebook};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use about_hosts::AboutHosts;
+pub use about_hosts::AboutHosts;
 pub use ask::{Approver, Asking, Said};
 use need::{Need, Rules};
 use remembered::Remembered;
 use rules_file::{Granted, append};
-
-use crate::call_record::CallRecorder;
 
 /// When and how people are asked.
 #[derive(Clone, Debug)]
@@ -80,9 +78,9 @@ const MOST_OPEN: usize = 64;
 /// Why nobody is asked where nobody ever is.
 const NEVER: &str = "approval_policy is never, so nobody is asked and it was not run";
 
-/// The stage.
+/// What the operator wants, what people said so far, and whom there is to ask.
 #[derive(Debug)]
-pub(crate) struct Approvals {
+pub struct Approvals {
     settings: ApprovalSettings,
     rulebook: Rulebook,
     /// Judges whether a command may be held less tightly without asking.
@@ -97,31 +95,52 @@ pub(crate) struct Approvals {
 }
 
 /// What a policy says of one piece of work.
-pub(crate) type Judge<'a> = dyn Fn(&Policy) -> Verdict + Send + Sync + 'a;
+pub type Judge<'a> = dyn Fn(&Policy) -> Verdict + Send + Sync + 'a;
+
+/// Where questions and answers are written down. What cannot be written down does not happen.
+pub trait Record: Send + Sync {
+    /// A person is asked in these ways.
+    fn asked<'a>(&'a self, question: &'a Question, ways: Vec<String>) -> Recorded<'a>;
+
+    /// Somebody answered.
+    fn answered<'a>(&'a self, said: &'a Said) -> Recorded<'a>;
+}
+
+/// Something that is being written down.
+pub type Recorded<'a> = Pin<Box<dyn Future<Output = Result<(), Refusal>> + Send + 'a>>;
 
 /// What would run, and what is said of it.
-pub(crate) struct Case<'a> {
-    pub(crate) request: &'a Request,
-    pub(crate) policy: &'a Policy,
+pub struct Case<'a> {
+    /// What was asked for.
+    pub request: &'a Request,
+    /// The rules that were in force when it was judged.
+    pub policy: &'a Policy,
     /// What a policy says of exactly this.
-    pub(crate) judged: &'a Judge<'a>,
-    pub(crate) verdict: &'a Verdict,
-    pub(crate) program: &'a Path,
-    pub(crate) argv: &'a [String],
-    pub(crate) directory: &'a Path,
+    pub judged: &'a Judge<'a>,
+    /// What they say of it.
+    pub verdict: &'a Verdict,
+    /// The file to execute.
+    pub program: &'a Path,
+    /// Its arguments, its name first.
+    pub argv: &'a [String],
+    /// Where it runs.
+    pub directory: &'a Path,
     /// The files that it names and that commands may write, with what is in them.
-    pub(crate) tied: Vec<(PathBuf, String)>,
+    pub tied: Vec<(PathBuf, String)>,
 }
 
 /// Why something may run, and how tightly it is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Approved {
-    pub(crate) verdict: Verdict,
-    pub(crate) confinement: Confinement,
+pub struct Approved {
+    /// That it is allowed, by whom and for what reason.
+    pub verdict: Verdict,
+    /// How tightly it is held.
+    pub confinement: Confinement,
 }
 
 impl Approvals {
-    pub(crate) fn new(settings: ApprovalSettings, rulebook: Rulebook, stopping: CancellationToken) -> Self {
+    /// Nobody has been asked yet. A question that is open when `stopping` is cancelled is answered by a refusal.
+    pub fn new(settings: ApprovalSettings, rulebook: Rulebook, stopping: CancellationToken) -> Self {
         let escalations = Rulebook::new(rulebook.current().only(settings.escalations.clone()));
         Approvals {
             settings,
@@ -137,17 +156,17 @@ impl Approvals {
     }
 
     /// Another way to ask, for every call from now on.
-    pub(crate) fn attach(&self, approver: Arc<dyn Approver>) {
+    pub fn attach(&self, approver: Arc<dyn Approver>) {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner).push(approver);
     }
 
     /// Held for as long as a confined command has the host's network: it could call this server and answer for a person.
-    pub(crate) fn networked(&self) -> Arc<()> {
+    pub fn networked(&self) -> Arc<()> {
         self.networked.clone()
     }
 
     /// Refuses at once what callers may not even ask for.
-    pub(crate) fn unless_beyond(&self, request: &Request) -> Result<(), Refusal> {
+    pub fn unless_beyond(&self, request: &Request) -> Result<(), Refusal> {
         let policy = self.settings.policy;
         if request.wish.confinement == Confinement::Escalated && policy != ApprovalPolicy::OnRequest {
             return Err(Refusal::EscalationRefused(policy));
@@ -156,7 +175,7 @@ impl Approvals {
     }
 
     /// Whether a person is needed, and for what reason; an error says that it may not run at all.
-    pub(crate) fn need(&self, case: &Case<'_>) -> Result<Option<String>, Refusal> {
+    pub fn need(&self, case: &Case<'_>) -> Result<Option<String>, Refusal> {
         match self.need_of(case.policy, case.verdict, case.judged, case.request.wish.confinement) {
             Need::Nobody => Ok(None),
             Need::Person(reason) if self.settings.policy == ApprovalPolicy::Never => {
@@ -168,7 +187,7 @@ impl Approvals {
     }
 
     /// What would become of work of which the policy says this, for whoever only wants to know.
-    pub(crate) fn foreseen(&self, policy: &Policy, verdict: Verdict, judged: &Judge<'_>) -> Verdict {
+    pub fn foreseen(&self, policy: &Policy, verdict: Verdict, judged: &Judge<'_>) -> Verdict {
         match self.need_of(policy, &verdict, judged, Confinement::Usual) {
             Need::Nobody | Need::Denied => verdict,
             Need::Person(reason) if self.settings.policy == ApprovalPolicy::Never => {
@@ -184,17 +203,17 @@ impl Approvals {
     }
 
     /// Why it may run although a person is needed, and how tightly it is held.
-    pub(crate) async fn obtain(
+    pub async fn obtain(
         &self,
         case: &Case<'_>,
         reason: String,
         conversation: &Conversation,
-        recorder: &CallRecorder,
+        record: &dyn Record,
     ) -> Result<Approved, Refusal> {
         let key = remembered::key(case, &reason, conversation);
         if self.remembered.knows(&key) {
             let said = Said { answer: Answer::ApproveForSession, by: "an earlier answer".into() };
-            recorder.answered(&said).await?;
+            record.answered(&said).await?;
             return Ok(case.approved(&reason, "approved earlier for this session"));
         }
         let prefix = self.offered(case);
@@ -203,8 +222,8 @@ impl Approvals {
         let Ok(_open) = self.open.try_acquire() else {
             return Err(refused(format!("{MOST_OPEN} questions are open already, so it was not run")));
         };
-        let said = self.ask(&question, conversation, recorder).await?.map_err(refused)?;
-        recorder.answered(&said).await?;
+        let said = self.ask(&question, conversation, record).await?.map_err(refused)?;
+        record.answered(&said).await?;
         let how = match &said.answer {
             Answer::Deny { note } => {
                 let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();

@@ -3,13 +3,13 @@
 use runward_model::{Confinement, Decision};
 use runward_policy::{PrefixRule, too_wide};
 
-use super::need::{Need, Rules};
-use super::{Approvals, Case};
+use crate::need::{Need, Rules};
+use crate::{Approvals, Case};
 
 impl Approvals {
     /// The first words that a person may allow for good: the caller's own wish, else those of the only command that
     /// needs them. Nothing that is too wide, and nothing that would not answer the question.
-    pub(super) fn offered(&self, case: &Case<'_>) -> Option<Vec<String>> {
+    pub(crate) fn offered(&self, case: &Case<'_>) -> Option<Vec<String>> {
         self.settings.rules_file.as_ref()?;
         let wished = Some(&case.request.wish.prefix).filter(|prefix| !prefix.is_empty()).cloned();
         // The file of rules is text.
@@ -37,7 +37,7 @@ impl Approvals {
 }
 
 /// A rule that allows what begins with these words.
-pub(super) fn rule(prefix: &[String], place: &str) -> Result<PrefixRule, String> {
+pub(crate) fn rule(prefix: &[String], place: &str) -> Result<PrefixRule, String> {
     let pattern = prefix.iter().map(|word| vec![word.clone()]).collect();
     PrefixRule::new(pattern, Decision::Allow, "", place)
 }

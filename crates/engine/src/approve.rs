@@ -1,12 +1,12 @@
-//! What doors, operators and the path see of this stage.
+//! Approve: what a person has to say between the verdict and the plan.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use runward_approval::{Approver, Conversation};
 use runward_model::{Refusal, Request};
 use runward_policy::Policy;
 
-use super::{Approver, Conversation};
 use crate::plan::Plan;
 use crate::record::OpenCall;
 use crate::{Engine, workflow};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use runward_model::{Confinement, OutputId, Principal, Stdio};
 
-use super::{Case, Conversation};
+use crate::{Case, Conversation};
 
 /// More approvals than this are not remembered: then the next one is asked again.
 const MOST: usize = 1024;
@@ -17,7 +17,7 @@ const LARGEST_INPUT: usize = 64 * 1024;
 /// Everything that has to be the same for an approval to count again. The directory counts by its path: two directories
 /// that have one path at different times are one to whoever approves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(crate) struct Key {
     principal: Principal,
     conversation: Arc<str>,
     program: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Key {
 }
 
 /// What would have to be the same again.
-pub(super) fn key(case: &Case<'_>, reason: &str, conversation: &Conversation) -> Key {
+pub(crate) fn key(case: &Case<'_>, reason: &str, conversation: &Conversation) -> Key {
     let request = case.request;
     Key {
         principal: request.caller.principal.clone(),
@@ -60,14 +60,14 @@ pub(super) fn key(case: &Case<'_>, reason: &str, conversation: &Conversation) ->
 
 /// What a person approved for the whole conversation.
 #[derive(Debug, Default)]
-pub(super) struct Remembered(Mutex<HashSet<Key>>);
+pub(crate) struct Remembered(Mutex<HashSet<Key>>);
 
 impl Remembered {
-    pub(super) fn knows(&self, key: &Key) -> bool {
+    pub(crate) fn knows(&self, key: &Key) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
     }
 
-    pub(super) fn add(&self, key: Key) {
+    pub(crate) fn add(&self, key: Key) {
         let is_large = matches!(&key.stdio, Stdio::Given(input) if input.len() > LARGEST_INPUT);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Where nobody knows which client calls, there is no session that an answer could be for.

@@ -3,11 +3,11 @@
 use runward_model::{ApprovalPolicy, Confinement, Decision, Verdict};
 use runward_policy::Policy;
 
-use super::Judge;
+use crate::Judge;
 
 /// Who has to say yes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(crate) enum Need {
     /// Nobody.
     Nobody,
     /// A person, for this reason.
@@ -18,16 +18,16 @@ pub(super) enum Need {
 
 /// By what it is decided who has to say yes.
 #[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
-    pub(super) when: ApprovalPolicy,
-    pub(super) policy: &'a Policy,
+pub(crate) struct Rules<'a> {
+    pub(crate) when: ApprovalPolicy,
+    pub(crate) policy: &'a Policy,
     /// Those by which a person has said for good that commands may leave the sandbox.
-    pub(super) escalations: &'a Policy,
+    pub(crate) escalations: &'a Policy,
 }
 
 impl Rules<'_> {
     /// Who has to say yes to work of which the policy says this.
-    pub(super) fn need(&self, verdict: &Verdict, judged: &Judge<'_>, confinement: Confinement) -> Need {
+    pub(crate) fn need(&self, verdict: &Verdict, judged: &Judge<'_>, confinement: Confinement) -> Need {
         if verdict.decision == Decision::Ask {
             return Need::Person(verdict.reason.clone());
         }

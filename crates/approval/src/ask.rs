@@ -8,8 +8,7 @@ use runward_model::{Answer, Question, Refusal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Approvals, Conversation};
-use crate::call_record::CallRecorder;
+use crate::{Approvals, Conversation, Record};
 
 /// What was said, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,17 +39,17 @@ pub trait Approver: Debug + Send + Sync {
 
 impl Approvals {
     /// What people say, or why nothing came; an error means that asking itself failed.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         question: &Arc<Question>,
         conversation: &Conversation,
-        recorder: &CallRecorder,
+        record: &dyn Record,
     ) -> Result<Result<Said, String>, Refusal> {
         let attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let own = conversation.approver.iter().filter(|_| !self.is_doubtful(conversation));
         let approvers: Vec<_> = own.cloned().chain(attached).collect();
         let ways = approvers.iter().map(|approver| approver.way().to_owned()).collect();
-        recorder.asked(question, ways).await?;
+        record.asked(question, ways).await?;
         let mut asking = JoinSet::new();
         for approver in approvers {
             asking.spawn(approver.ask(question.clone()));

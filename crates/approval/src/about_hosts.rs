@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use runward_model::{Answer, ApprovalPolicy, Principal, Question};
 use runward_proxy::Target;
 
-use super::{Approvals, Case, Conversation, question};
-use crate::call_record::CallRecorder;
+use crate::{Approvals, Case, Conversation, Record, question};
 
 /// What is asked again and again while a command runs, and whom.
 #[derive(Clone, Debug)]
-pub(crate) struct AboutHosts {
+pub struct AboutHosts {
     /// All but its reason and its id.
     question: Question,
     conversation: Conversation,
@@ -19,14 +18,14 @@ pub(crate) struct AboutHosts {
 }
 
 /// Hosts that a person has opened for a whole conversation.
-pub(super) type OpenHosts = Mutex<HashSet<(Principal, Arc<str>, Target)>>;
+pub(crate) type OpenHosts = Mutex<HashSet<(Principal, Arc<str>, Target)>>;
 
 /// More of them are not remembered.
 const MOST: usize = 1024;
 
 impl AboutHosts {
     /// About exactly this command; `None` when a person could not read what it is.
-    pub(crate) fn new(case: &Case<'_>, conversation: &Conversation) -> Option<Self> {
+    pub fn new(case: &Case<'_>, conversation: &Conversation) -> Option<Self> {
         let question = question::question(case, "", None).ok()?;
         // Whoever called may be gone by then; what the command wants to know it still does.
         let approver = conversation.approver.clone().filter(|approver| approver.asks_later());
@@ -38,11 +37,11 @@ impl AboutHosts {
 
 impl Approvals {
     /// Whether a person lets a command reach a host: who does, or why not.
-    pub(crate) async fn may_reach(
+    pub async fn may_reach(
         &self,
         target: &Target,
         about: &AboutHosts,
-        recorder: &CallRecorder,
+        record: &dyn Record,
     ) -> Result<String, String> {
         if self.settings.policy == ApprovalPolicy::Never {
             return Err("a person would have to allow it, and approval_policy is never".into());
@@ -54,10 +53,9 @@ impl Approvals {
         let Ok(_open) = self.open.try_acquire() else { return Err("too many questions are open".into()) };
         let reason = format!("the command runs and wants to reach {target}; a denial only concerns that");
         let question = Question { id: question::fresh_id(), reason, ..about.question.clone() };
-        let recorder = recorder.about(target);
-        let said = self.ask(&Arc::new(question), &about.conversation, &recorder).await;
+        let said = self.ask(&Arc::new(question), &about.conversation, record).await;
         let said = said.map_err(|refusal| refusal.to_string())?.map_err(|why| without_outcome(&why))?;
-        recorder.answered(&said).await.map_err(|refusal| refusal.to_string())?;
+        record.answered(&said).await.map_err(|refusal| refusal.to_string())?;
         match said.answer {
             Answer::Deny { note } => {
                 let note = note.map(|note| format!(": {note}")).unwrap_or_default();
