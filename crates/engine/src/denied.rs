@@ -39,7 +39,8 @@ pub(crate) fn denied(
 /// What of its files is held back, and who may change that.
 fn held_back(held: &[CString], fence: &Fence) -> Option<String> {
     let root = |path: &Path| {
-        let roots = fence.writable.iter().map(|root| Path::new(OsStr::from_bytes(root.as_bytes())).to_owned());
+        let roots =
+            fence.writable.iter().map(|root| Path::new(OsStr::from_bytes(root.as_bytes())).to_owned());
         roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
     };
     let shown = |path: &CString| {

@@ -90,7 +90,8 @@ impl Prepared {
             let roots: Vec<PathBuf> = writable.iter().map(path).collect();
             let patch = Patch::parse(&self.text);
             let named = patch.iter().flat_map(Patch::paths).map(|path| self.ground.whole(path));
-            let held: Vec<PathBuf> = named.filter_map(|path| runward_sandbox::runs_code(&roots, &path)).collect();
+            let held: Vec<PathBuf> =
+                named.filter_map(|path| runward_sandbox::runs_code(&roots, &path)).collect();
             self.ground.protected.extend(held);
         }
         self

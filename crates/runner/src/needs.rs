@@ -18,7 +18,11 @@ pub(crate) struct Needs {
 impl Needs {
     pub(crate) fn of(fence: &Fence, limits: &Limits) -> Self {
         let paths = [&fence.writable, &fence.shown, &fence.hidden];
-        let found = paths.into_iter().flatten().map(|path| runward_sandbox::identity(path)).collect();
+        let found = paths
+            .into_iter()
+            .flatten()
+            .map(|path| rustix::fs::lstat(path.as_c_str()).ok().map(|found| FileId::from(&found)))
+            .collect();
         Needs { fence: fence.kind(), limits: *limits, found }
     }
 

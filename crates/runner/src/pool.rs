@@ -153,13 +153,7 @@ impl Pool {
         let stage = Stage::Sent { session, again };
         // Nobody else may find what a command leaves that shares nothing.
         let is_last = needs.fence().workspace.is_none();
-        self.sandboxes.push(Sandbox {
-            id,
-            needs: needs.clone(),
-            stage,
-            built: now,
-            is_last,
-        });
+        self.sandboxes.push(Sandbox { id, needs: needs.clone(), stage, built: now, is_last });
         vec![Effect::Build { sandbox: id, needs }, Effect::Send { sandbox: id, session }]
     }
 

@@ -102,7 +102,8 @@ impl<'a> SandboxedCommand<'a> {
             Err(failure) => (Err(failure), None),
         };
         let first = started.ok();
-        let command = SandboxedCommand { session, broker, first, exited: None, closing: None, finished, proxy };
+        let command =
+            SandboxedCommand { session, broker, first, exited: None, closing: None, finished, proxy };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },

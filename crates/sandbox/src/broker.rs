@@ -89,7 +89,8 @@ enum Standing {
 impl Broker {
     /// A broker, and what its commands send their listeners to. The roots are still as the host has them.
     pub(crate) fn new(fence: &Fence) -> io::Result<(Self, OwnedFd)> {
-        let (arriving, sending) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let (arriving, sending) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         let mut paths: Vec<&Path> = guarded(fence).collect();
         // The innermost first.
         paths.sort_unstable_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
@@ -164,7 +165,9 @@ impl Broker {
         }
         let Some((index, relative)) = self.root_of(path) else { return Standing::Elsewhere };
         let Some(root) = self.roots.get(index) else { return Standing::Elsewhere };
-        let covers = |place: &&PathBuf| path.starts_with(place) && place.starts_with(&root.path) && **place != root.path;
+        let covers = |place: &&PathBuf| {
+            path.starts_with(place) && place.starts_with(&root.path) && **place != root.path
+        };
         if self.kept.iter().any(|place| covers(&place)) {
             return Standing::Ruled(Ruling::Kept);
         }

@@ -105,7 +105,8 @@ impl Enclosure {
         // Landlock is told of what is mounted by now. This process keeps its capabilities, to clean up with; what it
         // executes cannot have them.
         let guarded: Vec<&Path> = broker::guarded(fence).collect();
-        let free = fence.writable.iter().map(|path| mounts::path(path)).filter(|path| !guarded.contains(path));
+        let free =
+            fence.writable.iter().map(|path| mounts::path(path)).filter(|path| !guarded.contains(path));
         let private_roots = PrivateDirectory::writable().map(|private| Path::new(private.path));
         let free = free.chain(private_roots.filter(|path| path.is_dir()));
         let restrictions = Restrictions::enclosed(free, guarded.iter().copied(), listeners)?;

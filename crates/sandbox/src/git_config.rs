@@ -123,11 +123,34 @@ const PLAIN: [(&str, &[&str]); 36] = [
     ("pack", &["allowpackreuse", "depth", "threads", "window", "windowmemory", "writebitmaps"]),
     ("pull", &["ff", "octopus", "rebase", "twohead"]),
     ("push", &["autosetupremote", "default", "followtags", "recursesubmodules", "useforceifincludes"]),
-    ("rebase", &["abbreviatecommands", "autosquash", "autostash", "missingcommitscheck", "rebasemerges", "stat", "updaterefs"]),
+    (
+        "rebase",
+        &[
+            "abbreviatecommands",
+            "autosquash",
+            "autostash",
+            "missingcommitscheck",
+            "rebasemerges",
+            "stat",
+            "updaterefs",
+        ],
+    ),
     ("remote", &["pushdefault"]),
     ("rerere", &["autoupdate", "enabled"]),
     ("stash", &["showincludeuntracked", "showpatch", "showstat"]),
-    ("status", &["branch", "displaycommentprefix", "relativepaths", "renames", "short", "showstash", "showuntrackedfiles", "submodulesummary"]),
+    (
+        "status",
+        &[
+            "branch",
+            "displaycommentprefix",
+            "relativepaths",
+            "renames",
+            "short",
+            "showstash",
+            "showuntrackedfiles",
+            "submodulesummary",
+        ],
+    ),
     ("submodule", &["active", "fetchjobs", "propagatebranches", "recurse"]),
     ("tag", &["gpgsign", "sort"]),
     ("user", &["email", "name", "useconfigonly"]),
@@ -162,8 +185,8 @@ const NAMED: [(&str, &[&str]); 6] = [
 
 /// Commands that an alias may stand for: none of them starts anything that is not configured elsewhere.
 const ALIASED: [&str; 14] = [
-    "add", "blame", "branch", "checkout", "commit", "describe", "diff", "log", "restore", "shortlog", "show", "stash",
-    "status", "switch",
+    "add", "blame", "branch", "checkout", "commit", "describe", "diff", "log", "restore", "shortlog", "show",
+    "stash", "status", "switch",
 ];
 
 /// What a configuration consists of.
@@ -177,7 +200,8 @@ pub(crate) struct Judged {
 
 /// Judges the configuration of the repository whose own directory is `git`; its working trees lie below `roots`.
 pub(crate) fn judge(text: &[u8], git: &Path, roots: &[&Path]) -> Judged {
-    let unreadable = || Judged { harmless: None, held: vec!["a configuration that is not written plainly".into()] };
+    let unreadable =
+        || Judged { harmless: None, held: vec!["a configuration that is not written plainly".into()] };
     let Some(text) = std::str::from_utf8(text).ok().filter(|text| text.len() <= LARGEST) else {
         return unreadable();
     };
@@ -189,7 +213,9 @@ pub(crate) fn judge(text: &[u8], git: &Path, roots: &[&Path]) -> Judged {
                 section = next;
                 harmless.push_str(line);
             }
-            Some(Line::Entry { key, value }) if section.is_harmless(&key, value, git, roots) => harmless.push_str(line),
+            Some(Line::Entry { key, value }) if section.is_harmless(&key, value, git, roots) => {
+                harmless.push_str(line)
+            }
             Some(Line::Entry { key, .. }) => held.push(section.full(&key)),
             None => return unreadable(),
         }
@@ -264,7 +290,9 @@ fn read(line: &str) -> Option<Line<'_>> {
 
 fn section(inner: &str) -> Option<Section> {
     let (kind, name) = match inner.split_once(' ') {
-        Some((kind, name)) => (kind, Some(name.trim_start_matches(' ').strip_prefix('"')?.strip_suffix('"')?)),
+        Some((kind, name)) => {
+            (kind, Some(name.trim_start_matches(' ').strip_prefix('"')?.strip_suffix('"')?))
+        }
         None => (inner, None),
     };
     let is_kind = !kind.is_empty() && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -275,7 +303,8 @@ fn section(inner: &str) -> Option<Section> {
 /// A value without anything that means more than itself.
 fn plain(value: &str) -> Option<&str> {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
-    (!inner.contains(['"', '\\']) && (inner.len() < value.len() || !value.contains(['#', ';']))).then_some(inner)
+    (!inner.contains(['"', '\\']) && (inner.len() < value.len() || !value.contains(['#', ';'])))
+        .then_some(inner)
 }
 
 impl Section {
@@ -293,7 +322,8 @@ impl Section {
             ("alias", None, _) => is_plain_alias(text),
             (kind, name, _) => {
                 let table = if name.is_some() { &NAMED[..] } else { &PLAIN[..] };
-                let keys = table.iter().find(|(section, _)| *section == kind).map_or(&[][..], |(_, keys)| keys);
+                let keys =
+                    table.iter().find(|(section, _)| *section == kind).map_or(&[][..], |(_, keys)| keys);
                 let is_listed = keys.iter().any(|known| *known == key || *known == "*");
                 is_listed && is_harmless_value(kind, key, text)
             }
@@ -317,7 +347,9 @@ fn is_plain_alias(value: &str) -> bool {
     let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || " -_.=@~^/:%()<>,".contains(c));
     let mut words = value.split_ascii_whitespace();
     let command = words.next().is_some_and(|first| ALIASED.contains(&first));
-    plain && command && !words.any(|word| word.starts_with("--ext") || word.starts_with("--o") || word.starts_with("-O"))
+    plain
+        && command
+        && !words.any(|word| word.starts_with("--ext") || word.starts_with("--o") || word.starts_with("-O"))
 }
 
 /// Whether the working tree that a configuration names lies in a workspace.
@@ -408,13 +440,16 @@ mod tests {
         ] {
             let judged = judge(text.as_bytes(), Path::new("/w/.git"), &[Path::new("/w")]);
             let known = judged.harmless.is_some() && held(text).is_empty();
-            assert!(!known || text == "name" , "{text:?}: {judged:?}");
+            assert!(!known || text == "name", "{text:?}: {judged:?}");
         }
         assert_eq!(held("name").len(), 1);
     }
 
     #[test]
     fn values_are_found_by_key() {
-        assert_eq!(values("[core]\n hooksPath = .husky/_\n[x]\n hookspath = no\n", "core", "hookspath"), [".husky/_"]);
+        assert_eq!(
+            values("[core]\n hooksPath = .husky/_\n[x]\n hookspath = no\n", "core", "hookspath"),
+            [".husky/_"]
+        );
     }
 }

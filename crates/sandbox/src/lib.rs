@@ -35,7 +35,7 @@ mod seccomp;
 mod services;
 mod settings;
 mod shared;
-mod stamp;
+
 pub mod trial;
 mod workspace;
 
@@ -51,5 +51,4 @@ pub use readable::Readable;
 pub use restrictions::Restrictions;
 pub use settings::{Fallback, Scene, Settings, Unconfinable};
 pub use shared::{Entrance, Shared};
-pub use stamp::identity;
 pub use workspace::Workspace;

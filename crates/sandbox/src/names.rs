@@ -66,7 +66,10 @@ pub(crate) fn completes_a_repository(name: &OsStr) -> bool {
 pub(crate) fn is_telling(relative: &Path) -> bool {
     relative.components().any(|part| {
         let name = part.as_os_str();
-        is_code(name) || is_own(name) || completes_a_repository(name) || GIT_NAMES.iter().any(|known| name == *known)
+        is_code(name)
+            || is_own(name)
+            || completes_a_repository(name)
+            || GIT_NAMES.iter().any(|known| name == *known)
     })
 }
 
@@ -74,7 +77,8 @@ pub(crate) fn is_telling(relative: &Path) -> bool {
 pub fn runs_code(roots: &[PathBuf], path: &Path) -> Option<PathBuf> {
     let around = roots.iter().filter(|root| path.starts_with(root));
     let root = around.max_by_key(|root| root.as_os_str().len())?;
-    let is_repository = |place: &Path| ["HEAD", "objects", "refs"].iter().all(|name| place.join(name).exists());
+    let is_repository =
+        |place: &Path| ["HEAD", "objects", "refs"].iter().all(|name| place.join(name).exists());
     match rule(root, path.strip_prefix(root).ok()?, Making::File, is_repository) {
         Ruling::Free => None,
         Ruling::Held { unit, .. } => Some(unit),
@@ -86,12 +90,16 @@ pub fn runs_code(roots: &[PathBuf], path: &Path) -> Option<PathBuf> {
 pub(crate) fn becomes_code(relative: &Path) -> bool {
     let known = |name: &OsStr| is_code(name) || is_own(name) || GIT_NAMES.iter().any(|known| name == *known);
     let parts: Vec<&OsStr> = relative.components().map(|part| part.as_os_str()).collect();
-    let inside = parts.iter().position(|name| *name == ".git").map_or(&[][..], |at| parts.get(at + 1..).unwrap_or_default());
+    let inside = parts
+        .iter()
+        .position(|name| *name == ".git")
+        .map_or(&[][..], |at| parts.get(at + 1..).unwrap_or_default());
     parts.last().is_some_and(|name| known(name)) || inside.first().is_some_and(|name| known(name))
 }
 
 /// Names that mean something inside a repository's own directory, and that directory's usual name.
-const GIT_NAMES: [&str; 7] = [".git", "config", "config.worktree", "commondir", "hooks", "modules", "worktrees"];
+const GIT_NAMES: [&str; 7] =
+    [".git", "config", "config.worktree", "commondir", "hooks", "modules", "worktrees"];
 
 /// What rules over a path below a root; `is_repository` tells whether a directory is a repository's own by its content.
 pub(crate) fn rule(
@@ -114,7 +122,9 @@ pub(crate) fn rule(
             return Ruling::Kept;
         }
         // The last two make a repository of a directory that holds nothing else of one.
-        if (is_code(name) && !is_tree(rest, making)) || ["commondir", "config.worktree"].iter().any(|it| name == it) {
+        if (is_code(name) && !is_tree(rest, making))
+            || ["commondir", "config.worktree"].iter().any(|it| name == it)
+        {
             return Ruling::Held { unit: place, kind: Kind::Code };
         }
         if *name == ".git" {
@@ -156,12 +166,7 @@ fn in_repository(
 
 /// The same among the repositories of submodules. Their names have slashes in them and may be any word: only what is
 /// known to be a repository has data inside.
-fn in_modules(
-    git: &Path,
-    rest: &[&OsStr],
-    making: Making,
-    is_repository: &impl Fn(&Path) -> bool,
-) -> Ruling {
+fn in_modules(git: &Path, rest: &[&OsStr], making: Making, is_repository: &impl Fn(&Path) -> bool) -> Ruling {
     let mut place = git.to_owned();
     for (at, name) in rest.iter().enumerate() {
         let around = place.clone();
@@ -209,7 +214,8 @@ fn is_own(name: &OsStr) -> bool {
 fn is_tree(rest: &[&OsStr], making: Making) -> bool {
     let second = |name: &str| rest.get(1).is_some_and(|second| *second == name);
     let is_way = |(first, name): &(&str, &str)| {
-        rest.first().is_some_and(|own| own == first) && (second(name) || (rest.len() == 1 && making == Making::Directory))
+        rest.first().is_some_and(|own| own == first)
+            && (second(name) || (rest.len() == 1 && making == Making::Directory))
     };
     TREES.iter().any(is_way)
 }
@@ -219,7 +225,9 @@ mod tests {
     use super::*;
 
     fn of(path: &str, making: Making) -> Ruling {
-        let known = |directory: &Path| ["bare", "a"].iter().any(|name| directory.ends_with(name) && directory != Path::new("/w/a"));
+        let known = |directory: &Path| {
+            ["bare", "a"].iter().any(|name| directory.ends_with(name) && directory != Path::new("/w/a"))
+        };
         rule(Path::new("/w"), Path::new(path), making, known)
     }
 
@@ -301,7 +309,11 @@ mod tests {
 
     #[test]
     fn only_telling_names_are_looked_at() {
-        assert!(is_telling(Path::new("a/.git/x")) && is_telling(Path::new("refs")) && is_telling(Path::new("a/.envrc")));
+        assert!(
+            is_telling(Path::new("a/.git/x"))
+                && is_telling(Path::new("refs"))
+                && is_telling(Path::new("a/.envrc"))
+        );
         assert!(!is_telling(Path::new("src/lib.rs")));
     }
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use runward_model::PrivateDirectory;
 
 use crate::homes::Homes;
-use crate::settings::{Settings, canonical};
 use crate::names::{RUN_CODE, TREES};
+use crate::settings::{Settings, canonical};
 use crate::workspace::OWN_NAMES;
 
 /// Directories that are never somebody's workspace, however a command came to run there; what is below them may be.
@@ -273,6 +273,7 @@ pub(crate) mod tests {
             visible: Vec::new(),
             fallback: Fallback::Refuse,
             temporary_size: 1 << 30,
+            held: None,
             keep: Duration::ZERO,
             home: None,
             projects,

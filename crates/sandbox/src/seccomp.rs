@@ -420,7 +420,9 @@ mod tests {
             answered(&filter, ARCHITECTURE, u32::try_from(call).unwrap(), arguments)
         };
         let opened = |flags: i32| ask(libc::SYS_openat, [3, 0, flags.cast_unsigned().into(), 0o644, 0, 0]);
-        for flags in [libc::O_WRONLY, libc::O_RDWR, libc::O_CREAT, libc::O_TRUNC, libc::O_TMPFILE | libc::O_RDWR] {
+        for flags in
+            [libc::O_WRONLY, libc::O_RDWR, libc::O_CREAT, libc::O_TRUNC, libc::O_TMPFILE | libc::O_RDWR]
+        {
             assert_eq!(opened(flags), WAIT, "{flags:o}");
         }
         for flags in [libc::O_RDONLY, libc::O_CLOEXEC, libc::O_DIRECTORY, libc::O_PATH] {

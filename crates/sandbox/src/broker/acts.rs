@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, chmodat, linkat, mkdirat, openat, renameat_with, statat,
-    symlinkat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, chmodat, linkat, mkdirat, openat, renameat_with,
+    statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -43,7 +43,8 @@ impl Broker {
     /// Does what a call asks for, with no more rights than whoever calls.
     pub(super) fn act(&mut self, call: Call, listener: &OwnedFd) {
         let lowered = capabilities::lower();
-        let act = self.perform(&call).unwrap_or_else(|errno| Act::Answer(Answer::Errno(errno.raw_os_error())));
+        let act =
+            self.perform(&call).unwrap_or_else(|errno| Act::Answer(Answer::Errno(errno.raw_os_error())));
         match act {
             Act::Answer(answer) => call.answer(listener, &answer),
             Act::Opened(open, flags) => call.answer_with(listener, open, flags),
@@ -68,7 +69,9 @@ impl Broker {
             libc::SYS_unlinkat => self.unlink(process, (at(0), &path(1)?), at(2)),
             libc::SYS_fchmodat => self.set_mode(process, (at(0), &path(1)?), mode(2), 0),
             FCHMODAT2 => self.set_mode(process, (at(0), &path(1)?), mode(2), at(3)),
-            libc::SYS_truncate => self.truncate(process, &path(0)?, call.arguments.get(1).copied().unwrap_or_default()),
+            libc::SYS_truncate => {
+                self.truncate(process, &path(0)?, call.arguments.get(1).copied().unwrap_or_default())
+            }
             #[cfg(target_arch = "x86_64")]
             _ => self.perform_older(call, process),
             #[cfg(not(target_arch = "x86_64"))]
@@ -99,7 +102,13 @@ impl Broker {
         }
     }
 
-    fn open(&mut self, process: Process, (directory, path): (i32, &CStr), flags: i32, mode: Mode) -> Result<Act> {
+    fn open(
+        &mut self,
+        process: Process,
+        (directory, path): (i32, &CStr),
+        flags: i32,
+        mode: Mode,
+    ) -> Result<Act> {
         let creates = flags & libc::O_CREAT != 0;
         let mut exclusive = creates && flags & libc::O_EXCL != 0;
         let mut flags = flags;
@@ -181,7 +190,12 @@ impl Broker {
         }
     }
 
-    fn make_directory(&mut self, process: Process, (directory, path): (i32, &CStr), mode: Mode) -> Result<Act> {
+    fn make_directory(
+        &mut self,
+        process: Process,
+        (directory, path): (i32, &CStr),
+        mode: Mode,
+    ) -> Result<Act> {
         for _ in 0..TRIES {
             let Some(place) = process.place(directory, path)? else { return Ok(CONTINUE) };
             let is_new = statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW).is_err();
@@ -201,7 +215,12 @@ impl Broker {
         Err(Errno::BUSY)
     }
 
-    fn symlink(&mut self, process: Process, target: &CString, (directory, path): (i32, &CStr)) -> Result<Act> {
+    fn symlink(
+        &mut self,
+        process: Process,
+        target: &CString,
+        (directory, path): (i32, &CStr),
+    ) -> Result<Act> {
         for _ in 0..TRIES {
             let Some(place) = process.place(directory, path)? else { return Ok(CONTINUE) };
             // A link cannot be mounted over: where one would be held back itself, there is none.
@@ -344,7 +363,8 @@ impl Broker {
     ) -> Result<Act> {
         let flags = RenameFlags::from_bits_retain(flags.cast_unsigned());
         for _ in 0..TRIES {
-            let (Some(mut old), Some(mut new)) = (process.place(directory, path)?, process.place(new_directory, new_path)?)
+            let (Some(mut old), Some(mut new)) =
+                (process.place(directory, path)?, process.place(new_directory, new_path)?)
             else {
                 return Err(Errno::XDEV);
             };
@@ -368,7 +388,9 @@ impl Broker {
                 Standing::Unit if self.is_unit(&new.path) && kind == FileType::RegularFile => {
                     return self.put_in_place(&old, &new.path).map(|()| DONE);
                 }
-                Standing::Ruled(Ruling::Held { unit, .. }) if unit == new.path && kind == FileType::RegularFile => {
+                Standing::Ruled(Ruling::Held { unit, .. })
+                    if unit == new.path && kind == FileType::RegularFile =>
+                {
                     return self.put_in_place(&old, &new.path).map(|()| DONE);
                 }
                 Standing::Unit if self.is_unit(&new.path) => return Err(Errno::XDEV),
@@ -376,7 +398,9 @@ impl Broker {
                 Standing::Elsewhere => {}
                 Standing::Ruled(Ruling::Free) => self.check_move(&old.path, &new, kind, flags)?,
                 Standing::Ruled(Ruling::Kept) => return Err(KEPT),
-                Standing::Ruled(Ruling::Held { .. }) if kind == FileType::Directory => return Err(Errno::XDEV),
+                Standing::Ruled(Ruling::Held { .. }) if kind == FileType::Directory => {
+                    return Err(Errno::XDEV);
+                }
                 Standing::Ruled(Ruling::Held { unit, kind }) => {
                     self.hold(&unit, kind, if unit == new.path { making } else { Making::Directory })?;
                     continue;
@@ -395,15 +419,22 @@ impl Broker {
     /// have been held back had it been made there; whoever is told that this is another file system copies it, file by file.
     fn check_move(&mut self, old: &Path, new: &Place, kind: FileType, flags: RenameFlags) -> Result<()> {
         if flags.contains(RenameFlags::EXCHANGE)
-            && [old, &new.path].iter().any(|path| self.root_of(path).is_none_or(|(_, it)| crate::names::is_telling(it)))
+            && [old, &new.path]
+                .iter()
+                .any(|path| self.root_of(path).is_none_or(|(_, it)| crate::names::is_telling(it)))
         {
             return Err(Errno::XDEV);
         }
         if completes_a_repository(&new.name) {
             self.check_completion(&new.path)?;
         }
-        let telling = |path: &Path| self.root_of(path).is_some_and(|(_, relative)| crate::names::becomes_code(relative));
-        if kind == FileType::Directory && telling(&new.path) && !(telling(old) && old.file_name() == new.path.file_name()) {
+        let telling = |path: &Path| {
+            self.root_of(path).is_some_and(|(_, relative)| crate::names::becomes_code(relative))
+        };
+        if kind == FileType::Directory
+            && telling(&new.path)
+            && !(telling(old) && old.file_name() == new.path.file_name())
+        {
             return Err(Errno::XDEV);
         }
         Ok(())

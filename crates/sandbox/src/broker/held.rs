@@ -5,9 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, FileType, FlockOperation, Mode, OFlags, flock, mkdirat, openat, statat, unlinkat,
-};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -53,7 +51,9 @@ impl Store {
             store::remove(base, OsStr::new(&name)).map_err(|error| errno(&error))?;
         }
         if make {
-            for path in [Path::new(&name).to_owned(), Path::new(&name).join("files"), Path::new(&name).join("agreed")] {
+            for path in
+                [Path::new(&name).to_owned(), Path::new(&name).join("files"), Path::new(&name).join("agreed")]
+            {
                 match mkdirat(base, &path, Mode::RWXU) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error),
@@ -62,7 +62,8 @@ impl Store {
         }
         let own = store::directory(base, Path::new(&name))?;
         if make {
-            store::replace(&own, OsStr::new(BIRTH), &birth, Mode::RUSR | Mode::WUSR).map_err(|error| errno(&error))?;
+            store::replace(&own, OsStr::new(BIRTH), &birth, Mode::RUSR | Mode::WUSR)
+                .map_err(|error| errno(&error))?;
         }
         Ok(Store {
             files: store::directory(&own, Path::new("files"))?,
@@ -94,12 +95,14 @@ impl Broker {
         }
         let root = self.store_of(path, true)?;
         let Root { real, store, path: top } = self.roots.get(root).ok_or(REFUSED)?;
-        let (store, relative) = (store.as_ref().ok_or(REFUSED)?, path.strip_prefix(top).map_err(|_| REFUSED)?);
+        let (store, relative) =
+            (store.as_ref().ok_or(REFUSED)?, path.strip_prefix(top).map_err(|_| REFUSED)?);
         let name = path.file_name().ok_or(REFUSED)?;
         let _lock = store.lock()?;
         let own = store::parents(&store.files, relative)?;
         let outer = store::directory(real, relative.parent().unwrap_or(Path::new("")))?;
-        let found = statat(&outer, name, AtFlags::SYMLINK_NOFOLLOW).map(|found| FileType::from_raw_mode(found.st_mode));
+        let found = statat(&outer, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map(|found| FileType::from_raw_mode(found.st_mode));
         let is_held = statat(&own, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         match found {
             _ if is_held => {}
@@ -122,7 +125,8 @@ impl Broker {
     /// Shows one thing that is held back in its place, which is made for it if there is none.
     fn show(&mut self, root: usize, path: &Path, kind: Kind) -> Result<()> {
         let Root { real, store, path: top } = self.roots.get(root).ok_or(REFUSED)?;
-        let (store, relative) = (store.as_ref().ok_or(REFUSED)?, path.strip_prefix(top).map_err(|_| REFUSED)?);
+        let (store, relative) =
+            (store.as_ref().ok_or(REFUSED)?, path.strip_prefix(top).map_err(|_| REFUSED)?);
         let name = path.file_name().ok_or(REFUSED)?;
         let parent = relative.parent().unwrap_or(Path::new(""));
         let own = store::directory(&store.files, parent)?;
@@ -202,8 +206,10 @@ impl Broker {
         let relative = relative.to_owned();
         let Root { real, store, .. } = self.roots.get(root).ok_or(REFUSED)?;
         let parent = relative.parent().unwrap_or(Path::new(""));
-        let (own, outer) =
-            (store::directory(&store.as_ref().ok_or(REFUSED)?.files, parent)?, store::directory(real, parent)?);
+        let (own, outer) = (
+            store::directory(&store.as_ref().ok_or(REFUSED)?.files, parent)?,
+            store::directory(real, parent)?,
+        );
         let name = path.file_name().ok_or(REFUSED)?;
         let found = statat(&own, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
@@ -231,7 +237,8 @@ impl Broker {
 
     /// A directory with what is held back in it is somewhere else now.
     pub(super) fn moved(&mut self, old: &Path, new: &Path) {
-        let (Some((from, old_relative)), Some((to, new_relative))) = (self.root_of(old), self.root_of(new)) else {
+        let (Some((from, old_relative)), Some((to, new_relative))) = (self.root_of(old), self.root_of(new))
+        else {
             return;
         };
         if from != to || self.store_of(old, false).is_err() {
@@ -239,8 +246,14 @@ impl Broker {
         }
         if let Some(Root { store: Some(store), .. }) = self.roots.get(from) {
             for tree in [&store.files, &store.agreed] {
-                let moved = store::parents(tree, new_relative)
-                    .and_then(|parent| rustix::fs::renameat(tree, old_relative, parent, new_relative.file_name().unwrap_or_default()));
+                let moved = store::parents(tree, new_relative).and_then(|parent| {
+                    rustix::fs::renameat(
+                        tree,
+                        old_relative,
+                        parent,
+                        new_relative.file_name().unwrap_or_default(),
+                    )
+                });
                 if moved.is_err() {
                     continue;
                 }
@@ -252,7 +265,8 @@ impl Broker {
                 unit.path = path;
             }
         }
-        self.touched = self.touched.iter().map(|path| renamed(path).unwrap_or_else(|| path.clone())).collect();
+        self.touched =
+            self.touched.iter().map(|path| renamed(path).unwrap_or_else(|| path.clone())).collect();
     }
 
     /// Publishes whatever is harmless by now.
@@ -294,11 +308,14 @@ impl Broker {
         let open = store::directory(real, directory)?;
         let config = match statat(&open, "config", AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => true,
-            Ok(_) => read(&open, OsStr::new("config"))
-                .is_ok_and(|bytes| git_config::judge(&bytes, &top.join(directory), &self.tops()).held.is_empty()),
+            Ok(_) => read(&open, OsStr::new("config")).is_ok_and(|bytes| {
+                git_config::judge(&bytes, &top.join(directory), &self.tops()).held.is_empty()
+            }),
             Err(_) => false,
         };
-        let pointers = ["commondir", "config.worktree"].iter().any(|name| statat(&open, *name, AtFlags::SYMLINK_NOFOLLOW).is_ok());
+        let pointers = ["commondir", "config.worktree"]
+            .iter()
+            .any(|name| statat(&open, *name, AtFlags::SYMLINK_NOFOLLOW).is_ok());
         if config && !pointers && has_no_hooks(&open) { Ok(()) } else { Err(REFUSED) }
     }
 
@@ -328,9 +345,11 @@ impl Broker {
         let (root, relative) = self.root_of(path).ok_or(REFUSED)?;
         let Root { real, store, .. } = self.roots.get(root).ok_or(REFUSED)?;
         let store = store.as_ref().ok_or(REFUSED)?;
-        let (parent, name) = (relative.parent().unwrap_or(Path::new("")), relative.file_name().ok_or(REFUSED)?);
+        let (parent, name) =
+            (relative.parent().unwrap_or(Path::new("")), relative.file_name().ok_or(REFUSED)?);
         let outside = read(&store::directory(real, parent)?, name).unwrap_or_default();
-        let agreed = store::directory(&store.agreed, parent).and_then(|open| read(&open, name)).unwrap_or_default();
+        let agreed =
+            store::directory(&store.agreed, parent).and_then(|open| read(&open, name)).unwrap_or_default();
         if outside == agreed {
             return Ok(());
         }
@@ -405,7 +424,11 @@ impl Broker {
         if at.is_some() {
             unmount(path, UnmountFlags::DETACH)?;
         }
-        let mode = if mode.is_empty() || mode == STAND_IN { Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH } else { mode };
+        let mode = if mode.is_empty() || mode == STAND_IN {
+            Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH
+        } else {
+            mode
+        };
         let put = store::replace(&outer, name, bytes, mode & !(Mode::XUSR | Mode::XGRP | Mode::XOTH));
         if let Some(at) = at {
             let unit = self.units.remove(at);
@@ -422,7 +445,8 @@ impl Broker {
         }
         let Some((root, relative)) = self.root_of(path) else { return Ok(()) };
         let Some(Root { store: Some(store), .. }) = self.roots.get(root) else { return Ok(()) };
-        let (parent, name) = (relative.parent().unwrap_or(Path::new("")), relative.file_name().ok_or(REFUSED)?);
+        let (parent, name) =
+            (relative.parent().unwrap_or(Path::new("")), relative.file_name().ok_or(REFUSED)?);
         for tree in [&store.files, &store.agreed] {
             if let Ok(own) = store::directory(tree, parent) {
                 store::remove(&own, name).map_err(|error| errno(&error))?;
@@ -439,7 +463,11 @@ impl Broker {
         let own = store::directory(&store.as_ref().ok_or(REFUSED)?.files, parent)?;
         let outer = store::directory(real, parent)?;
         let name = path.file_name().ok_or(REFUSED)?;
-        if !store::is_stand_in(&outer, name) && is_same(&own, &outer, name, DEEPEST) { self.release(path) } else { Ok(()) }
+        if !store::is_stand_in(&outer, name) && is_same(&own, &outer, name, DEEPEST) {
+            self.release(path)
+        } else {
+            Ok(())
+        }
     }
 
     /// Opens the store of the root that holds a path.
@@ -474,17 +502,21 @@ pub(super) fn is_inside_repository(root: &Path) -> bool {
 
 /// Whether a directory is a repository's own, by what is in it.
 pub(super) fn is_repository(real: &OwnedFd, directory: &Path) -> bool {
-    ["HEAD", "objects", "refs"].iter().all(|name| statat(real, directory.join(name), AtFlags::empty()).is_ok())
+    ["HEAD", "objects", "refs"]
+        .iter()
+        .all(|name| statat(real, directory.join(name), AtFlags::empty()).is_ok())
 }
 
 /// What the configuration of a root's repository names as hooks, or includes.
 pub(super) fn named_as_code(root: &Root) -> Vec<PathBuf> {
-    let Ok(bytes) = store::below(&root.real, Path::new(".git/config"), OFlags::RDONLY).map(store::content) else {
+    let Ok(bytes) = store::below(&root.real, Path::new(".git/config"), OFlags::RDONLY).map(store::content)
+    else {
         return Vec::new();
     };
     let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
     let hooks = git_config::values(&text, "core", "hookspath").into_iter().map(|path| root.path.join(path));
-    let included = ["include", "includeif"].into_iter().flat_map(|section| git_config::values(&text, section, "path"));
+    let included =
+        ["include", "includeif"].into_iter().flat_map(|section| git_config::values(&text, section, "path"));
     let included = included.map(|path| root.path.join(".git").join(path));
     let inside = hooks.chain(included).map(|path| lexical(&path));
     inside.filter(|path| path.starts_with(&root.path) && *path != root.path).collect()
@@ -619,4 +651,3 @@ fn walk(top: &OwnedFd, path: &Path, visit: &mut dyn FnMut(&Path, Making) -> bool
         }
     }
 }
-

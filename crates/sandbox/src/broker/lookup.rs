@@ -109,7 +109,9 @@ impl Process {
             "/dev/stdin" => "0",
             "/dev/stdout" => "1",
             "/dev/stderr" => "2",
-            _ => ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"].iter().find_map(|lead| text.strip_prefix(lead))?,
+            _ => ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"]
+                .iter()
+                .find_map(|lead| text.strip_prefix(lead))?,
         };
         let number: u32 = number.parse().ok()?;
         let link = format!("/proc/{}/fd/{number}", self.number);
@@ -122,7 +124,10 @@ pub(super) fn number(pid: i32, is_own_proc: bool) -> Option<i32> {
     if is_own_proc {
         return Some(pid);
     }
-    let open = rustix::process::pidfd_open(rustix::process::Pid::from_raw(pid)?, rustix::process::PidfdFlags::empty());
+    let open = rustix::process::pidfd_open(
+        rustix::process::Pid::from_raw(pid)?,
+        rustix::process::PidfdFlags::empty(),
+    );
     let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", open.ok()?.as_raw_fd())).ok()?;
     told.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim().parse().ok()
 }
@@ -158,14 +163,21 @@ fn missing(mut base: OwnedFd, path: &CStr, follow: Follow) -> Result<Found, Errn
             return Ok(Found::Missing(place));
         }
         path = readlinkat(&place.parent, &place.name, Vec::new())?;
-        base = if path.to_bytes().starts_with(b"/") { rustix::fs::open("/", FIND, Mode::empty())? } else { place.parent };
+        base = if path.to_bytes().starts_with(b"/") {
+            rustix::fs::open("/", FIND, Mode::empty())?
+        } else {
+            place.parent
+        };
     }
     Err(Errno::LOOP)
 }
 
 fn parent_of(base: &OwnedFd, path: &CStr) -> Result<Place, Errno> {
     let bytes = path.to_bytes();
-    let trimmed = bytes.iter().rposition(|byte| *byte != b'/').map_or(&b""[..], |last| bytes.get(..=last).unwrap_or_default());
+    let trimmed = bytes
+        .iter()
+        .rposition(|byte| *byte != b'/')
+        .map_or(&b""[..], |last| bytes.get(..=last).unwrap_or_default());
     let at = trimmed.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     let (lead, name) = trimmed.split_at(at);
     match name {

@@ -7,7 +7,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::mounts::FIND;
@@ -107,7 +109,8 @@ fn copy_some(
     let mode = Mode::from_raw_mode(found.st_mode);
     match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => {
-            let open = openat(from, from_name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let open =
+                openat(from, from_name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
             replace(to, to_name, &content(open)?, mode)
         }
         FileType::Directory => {
