@@ -2,11 +2,13 @@
 
 mod approvals;
 mod audit;
+mod held;
 
 use std::path::PathBuf;
 
 pub(crate) use approvals::Approvals;
 pub(crate) use audit::{Audit, Export, List, Show, Verify};
+pub(crate) use held::{Held, HeldAction, Named};
 
 use clap::{Args as ClapArgs, Parser};
 
@@ -53,6 +55,9 @@ pub(crate) enum Subcommand {
     /// Answer what servers ask before they run a command
     #[command(subcommand, after_help = help::APPROVALS)]
     Approvals(Approvals),
+    /// Take over what commands made that runs code for other programs, or discard it
+    #[command(after_help = help::HELD)]
+    Held(Held),
     /// Read the record of every call
     #[command(subcommand, after_help = help::audit())]
     Audit(Audit),

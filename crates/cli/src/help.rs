@@ -111,6 +111,18 @@ Examples:
   runward approvals allow 0a1b2c3d --session
   runward approvals deny 0a1b2c3d --note 'push to a branch instead'";
 
+/// Below `held`.
+pub(crate) const HELD: &str = "\
+What a confined command makes under a name by which other programs find code is held back: hooks and \
+settings of git that run something, .vscode, .mcp.json, .claude and the like. Commands in the sandbox \
+see it and it works there; nobody else does. Without a subcommand, lists what is held back.
+
+Examples:
+  runward held
+  runward held show .git/hooks
+  runward held accept .vscode
+  runward held discard --all";
+
 /// Below the subcommands of `audit`.
 const AUDIT: &str = "\
 Every call, run or refused, is recorded before anything runs and again when it ends. Each record \

@@ -159,6 +159,8 @@ pub struct Fence {
     pub proxy_port: u16,
     /// Where it runs.
     pub directory: CString,
+    /// What was named as writable itself, there or not: nothing of it is held back for the names that lead to it.
+    pub named: Vec<CString>,
     /// Where what it makes is kept that would run code for others; without it, such things are refused.
     pub held: Option<CString>,
 }
@@ -181,6 +183,7 @@ impl Fence {
             loopback: 0,
             proxy_port: Network::PROXY_PORT,
             directory,
+            named: Vec::new(),
             held: None,
         }
     }

@@ -17,6 +17,7 @@ mod acts;
 mod held;
 mod lookup;
 mod notify;
+mod release;
 mod store;
 
 use std::collections::BTreeSet;
@@ -32,7 +33,7 @@ use crate::mounts;
 use crate::names::{self, Kind, Making, Ruling};
 
 pub(crate) use notify::send_listener;
-pub use store::{root_of_store, store_name};
+pub use release::{HeldBack, held_back};
 
 /// So many calls are answered before orders are looked at again.
 const AT_ONCE: usize = 64;
@@ -43,6 +44,8 @@ pub struct Broker {
     roots: Vec<Root>,
     /// What stays as it is, whatever it is called.
     kept: Vec<PathBuf>,
+    /// What the operator named as writable itself.
+    granted: Vec<PathBuf>,
     /// What a person's configuration of git names as code.
     named: Vec<PathBuf>,
     /// Where what is held back is kept, for all workspaces.
@@ -101,6 +104,7 @@ impl Broker {
         let broker = Broker {
             roots,
             kept: fence.protected.iter().map(|path| mounts::path(path).to_owned()).collect(),
+            granted: fence.named.iter().map(|path| mounts::path(path).to_owned()).collect(),
             named,
             base: None,
             is_own_proc: fence.tier == Tier::Full,
@@ -163,24 +167,31 @@ impl Broker {
         if self.units.iter().any(|unit| path.starts_with(&unit.path)) {
             return Standing::Unit;
         }
-        let Some((index, relative)) = self.root_of(path) else { return Standing::Elsewhere };
+        let Some((index, _)) = self.root_of(path) else { return Standing::Elsewhere };
         let Some(root) = self.roots.get(index) else { return Standing::Elsewhere };
-        let covers = |place: &&PathBuf| {
-            path.starts_with(place) && place.starts_with(&root.path) && **place != root.path
-        };
+        let granted =
+            self.granted.iter().filter(|place| path.starts_with(place) && place.starts_with(&root.path));
+        let top = granted.max_by_key(|place| place.as_os_str().len()).unwrap_or(&root.path);
+        let covers = |place: &&PathBuf| path.starts_with(place) && place.starts_with(top) && *place != top;
         if self.kept.iter().any(|place| covers(&place)) {
             return Standing::Ruled(Ruling::Kept);
         }
         if let Some(unit) = self.named.iter().find(covers) {
             return Standing::Ruled(Ruling::Held { unit: unit.clone(), kind: Kind::Code });
         }
-        if !names::is_telling(relative) && !held::is_inside_repository(&root.path) {
+        let relative = path.strip_prefix(top).unwrap_or(path);
+        if !names::is_telling(relative) && !held::is_inside_repository(top) {
             return Standing::Ruled(Ruling::Free);
         }
         let is_repository = |directory: &Path| {
             directory.strip_prefix(&root.path).is_ok_and(|relative| held::is_repository(&root.real, relative))
         };
-        Standing::Ruled(names::rule(&root.path, relative, making, is_repository))
+        Standing::Ruled(names::rule(top, relative, making, is_repository))
+    }
+
+    /// Whether something that stays as it is lies below a directory, which then has to stay where it is.
+    fn leads_to_kept(&self, directory: &Path) -> bool {
+        self.kept.iter().any(|place| place.starts_with(directory) && self.root_of(place).is_some())
     }
 
     /// The innermost root that holds a path, by its number, and the way from there.

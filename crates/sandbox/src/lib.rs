@@ -39,7 +39,7 @@ mod shared;
 pub mod trial;
 mod workspace;
 
-pub use broker::{Broker, root_of_store, store_name};
+pub use broker::{Broker, HeldBack, held_back};
 pub use enclosure::Enclosure;
 pub use homes::Homes;
 pub use names::runs_code;

@@ -141,6 +141,7 @@ impl Settings {
         fence.hidden = texts(hidden)?;
         fence.temporary_size = self.temporary_size;
         fence.keep = self.keep;
+        fence.named = texts(self.writable_roots.iter().map(|root| canonical(root)).collect())?;
         fence.held = self.held.clone().map(text).transpose()?;
         Ok((Some(fence), enforced))
     }

@@ -110,6 +110,8 @@ fn fence(config: &Config, set: &Set, abilities: &Abilities) -> anyhow::Result<(O
     settings.fallback = Fallback::Warn;
     settings.deny_read.push(set.hidden());
     settings.writable_roots.clear();
+    // What would be held back is refused: that it is seen to be is what is tried.
+    settings.held = None;
     settings.projects.roots.clear();
     let scene = Scene { cwd: &set.work(), program: &std::env::current_exe()?, projects: &[set.work()] };
     Ok(settings.confine(settings.profile, sandboxing.reach.network(), scene, abilities)?)

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod check;
 mod doctor;
+mod held;
 mod policy_test;
 mod resume;
 mod serve;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Check(check)) => check::run(check, &args.common),
         Some(Subcommand::Policy(Policy::Test(test))) => policy_test::run(&test, &args.common),
         Some(Subcommand::Approvals(action)) => approvals::run(action, &args.common),
+        Some(Subcommand::Held(args)) => held::run(&args),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
         Some(Subcommand::Doctor(doctor)) => doctor::run(&doctor, &args.common),
         Some(Subcommand::Token(args)) => token::run(&args),

@@ -10,6 +10,7 @@ mod confined;
 mod doctor;
 mod execution_spec;
 mod full_disk;
+mod held;
 mod help;
 mod identity;
 mod invariants;

@@ -372,6 +372,9 @@ impl Broker {
             let kind = FileType::from_raw_mode(found.st_mode);
             let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
             let (from, to) = (self.standing(&old.path, making), self.standing(&new.path, making));
+            if kind == FileType::Directory && self.leads_to_kept(&old.path) {
+                return Err(KEPT);
+            }
             match from {
                 Standing::Elsewhere if matches!(to, Standing::Elsewhere) => return Ok(CONTINUE),
                 Standing::Unit if self.is_unit(&old.path) => return Err(Errno::XDEV),

@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, Errno>;
 const REFUSED: Errno = Errno::ROFS;
 
 /// The file in a store that says which directory it is of.
-const BIRTH: &str = "root";
+pub(super) const BIRTH: &str = "root";
 
 /// Deeper than this nothing is held back.
 const DEEPEST: usize = 64;
@@ -483,7 +483,7 @@ impl Broker {
 }
 
 /// Tells a directory from any other that was at its path before: its number, and when it was made.
-fn birth_of(directory: &OwnedFd) -> Result<Vec<u8>> {
+pub(super) fn birth_of(directory: &OwnedFd) -> Result<Vec<u8>> {
     use rustix::fs::{StatxFlags, statx};
     let found = statx(directory, "", AtFlags::EMPTY_PATH, StatxFlags::INO | StatxFlags::BTIME)?;
     let made = found.stx_btime;

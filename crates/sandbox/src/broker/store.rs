@@ -27,7 +27,7 @@ const LONGEST_NAME: usize = 255;
 pub(super) const STAND_IN: Mode = Mode::SVTX.union(Mode::RUSR).union(Mode::XUSR);
 
 /// The name by which a workspace's root has its directory among what is held back, if it is short enough for one.
-pub fn store_name(root: &Path) -> Option<String> {
+pub(super) fn store_name(root: &Path) -> Option<String> {
     let mut name = String::new();
     for byte in root.as_os_str().as_bytes() {
         match byte {
@@ -39,7 +39,7 @@ pub fn store_name(root: &Path) -> Option<String> {
 }
 
 /// The root that a directory among what is held back is of.
-pub fn root_of_store(name: &str) -> Option<PathBuf> {
+pub(super) fn root_of_store(name: &str) -> Option<PathBuf> {
     let mut bytes = Vec::new();
     let mut rest = name.bytes();
     while let Some(byte) = rest.next() {

@@ -51,15 +51,50 @@ pub(super) const ACTS: &[Entry] = &[
     ("write a hook", Promise::Protected, |stage| fs::write(stage.work(".git/hooks/pre-commit"), "x")),
     ("write git's settings", Promise::Protected, |stage| touch(&stage.work(".git/config"))),
     ("replace git's settings", Promise::Protected, replace_settings),
-    ("move .git away", Promise::Protected, move_git),
+    ("point git elsewhere", Promise::Protected, |stage| fs::write(stage.work(".git/commondir"), "../evil")),
+    ("make settings for one tree", Promise::Protected, |stage| {
+        fs::write(stage.work(".git/config.worktree"), "x")
+    }),
+    ("write a submodule's hook", Promise::Protected, |stage| {
+        fs::create_dir_all(stage.work(".git/modules/a/b/hooks"))?;
+        fs::write(stage.work(".git/modules/a/b/hooks/post-checkout"), "x")
+    }),
+    ("write a nested repository's hook", Promise::Protected, |stage| {
+        fs::create_dir_all(stage.work("sub/.git/hooks"))?;
+        fs::write(stage.work("sub/.git/hooks/post-checkout"), "x")
+    }),
+    ("point a directory to a repository", Promise::Protected, |stage| {
+        fs::create_dir_all(stage.work("tree"))?;
+        fs::write(stage.work("tree/.git"), "gitdir: ../evil")
+    }),
+    ("make a repository with a hook", Promise::Protected, bare_repository),
+    ("link git's settings", Promise::Protected, |stage| {
+        fs::hard_link(stage.work(".git/config"), stage.work("alias"))?;
+        touch(&stage.work("alias"))
+    }),
+    ("move hooks into a repository", Promise::Protected, |stage| {
+        fs::create_dir_all(stage.work("other/hooks"))?;
+        fs::write(stage.work("other/hooks/post-checkout"), "x")?;
+        fs::create_dir_all(stage.work("third/.git"))?;
+        fs::rename(stage.work("other/hooks"), stage.work("third/.git/hooks"))
+    }),
+    ("exchange git's settings", Promise::Protected, |stage| {
+        fs::write(stage.work("swap"), "x")?;
+        let flags = rustix::fs::RenameFlags::EXCHANGE;
+        Ok(rustix::fs::renameat_with(CWD, stage.work("swap"), CWD, stage.work(".git/config"), flags)?)
+    }),
+    ("make a repository of another directory", Promise::Protected, move_git),
     ("make a missing directory", Promise::Protected, |stage| {
         fs::create_dir(stage.work(".vscode"))?;
         fs::write(stage.work(".vscode/tasks.json"), "x")
     }),
     ("make a missing file", Promise::Protected, |stage| fs::write(stage.work(".mcp.json"), "x")),
-    ("remove what keeps it missing", Promise::Protected, |stage| {
-        fs::remove_dir(stage.work(".claude"))?;
-        fs::create_dir(stage.work(".claude"))
+    ("make a missing file further down", Promise::Protected, |stage| {
+        fs::create_dir_all(stage.work("deep/down"))?;
+        fs::write(stage.work("deep/down/.mcp.json"), "x")
+    }),
+    ("link what is missing to something else", Promise::Protected, |stage| {
+        symlink("x", stage.work(".claude"))
     }),
     ("read what is hidden", Promise::Hidden, |stage| read(&stage.base.join("hidden/key"))),
     ("list what is hidden", Promise::Hidden, |stage| {
@@ -193,6 +228,16 @@ fn change_owner(stage: &Stage) -> io::Result<()> {
 fn replace_settings(stage: &Stage) -> io::Result<()> {
     fs::write(stage.work("config"), "x")?;
     fs::rename(stage.work("config"), stage.work(".git/config"))
+}
+
+/// All that makes a directory a repository, the hook first.
+fn bare_repository(stage: &Stage) -> io::Result<()> {
+    let place = stage.work("bare");
+    fs::create_dir_all(place.join("hooks"))?;
+    fs::write(place.join("hooks/post-checkout"), "x")?;
+    fs::write(place.join("HEAD"), "ref: refs/heads/main\n")?;
+    fs::create_dir(place.join("objects"))?;
+    fs::create_dir(place.join("refs"))
 }
 
 fn move_git(stage: &Stage) -> io::Result<()> {

@@ -57,18 +57,17 @@ fn nothing_of_a_command_is_left_for_another_client() {
 }
 
 #[test]
-fn what_keeps_missing_files_missing_is_removed() {
+fn what_runs_code_is_refused_where_nothing_can_be_held_back() {
     let place = Place::new();
     with(confined(Profile::WorkspaceWrite), async |engine| {
-        let (code, _, _) = sh(engine, &place.work(), "mkdir .vscode").await;
-        assert_eq!(code, 1);
-        let (code, _, _) = sh(engine, &place.work(), "echo x > .mcp.json").await;
-        assert_eq!(code, 1);
-        eventually("nothing is left", || names(&place.work()).is_empty());
-        let (code, _, _) = sh(engine, &place.work(), "mkdir .vscode").await;
-        assert_eq!(code, 1, "and made again for the next command");
+        for text in
+            ["mkdir .vscode", "echo x > .mcp.json", "mkdir sub && echo x > sub/.mcp.json", "ln -s x .claude"]
+        {
+            let (code, _, stderr) = sh(engine, &place.work(), text).await;
+            assert!(code != 0 && stderr.contains("Read-only file system"), "{text}: {stderr}");
+        }
     });
-    assert_eq!(names(&place.work()), Vec::<String>::new());
+    assert_eq!(names(&place.work()), ["sub"], "and nothing stands in for it");
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! What a person does about what is held back: looks at it, takes it over, or discards it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, openat, statat};
+
+use super::held::{BIRTH, birth_of, remove_stand_in};
+use super::store;
+use crate::names::{self, Making, is_repository_at};
+
+/// Something that is held back of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeldBack {
+    /// The workspace's directory.
+    pub root: PathBuf,
+    /// Where it belongs below that.
+    pub path: PathBuf,
+    /// Where it is kept meanwhile.
+    pub kept: PathBuf,
+}
+
+/// All that is held back in a store, by workspace. What belonged to directories that are gone is left out.
+pub fn held_back(base: &Path) -> io::Result<Vec<HeldBack>> {
+    let mut found = Vec::new();
+    let entries = match fs::read_dir(base) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let Some(root) = entry.file_name().to_str().and_then(store::root_of_store) else { continue };
+        let files = entry.path().join("files");
+        let Ok(open) = open_directory(&root) else { continue };
+        let birth = fs::read(entry.path().join(BIRTH)).unwrap_or_default();
+        if birth_of(&open).is_ok_and(|own| own == birth) {
+            collect(&root, &files, Path::new(""), &mut found);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+impl HeldBack {
+    /// Puts it in its place, where it works from now on.
+    pub fn accept(&self) -> io::Result<()> {
+        let _lock = self.lock()?;
+        let top = open_directory(&self.root)?;
+        remove_stand_in(&top, &self.path);
+        let (name, parent) = self.name_and_parent()?;
+        let to = store::directory(&top, parent)?;
+        let from = open_directory(self.kept.parent().unwrap_or(&self.kept))?;
+        store::copy(&from, name, &to, name)?;
+        self.forget()
+    }
+
+    /// Removes it. What is in its place stays as it is.
+    pub fn discard(&self) -> io::Result<()> {
+        let _lock = self.lock()?;
+        remove_stand_in(&open_directory(&self.root)?, &self.path);
+        self.forget()
+    }
+
+    fn forget(&self) -> io::Result<()> {
+        let (name, parent) = self.name_and_parent()?;
+        let own = open_directory(&self.store()?)?;
+        for tree in ["files", "agreed"] {
+            if let Ok(directory) = store::directory(&own, &Path::new(tree).join(parent)) {
+                store::remove(&directory, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name_and_parent(&self) -> io::Result<(&OsStr, &Path)> {
+        let name = self.path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        Ok((name, self.path.parent().unwrap_or(Path::new(""))))
+    }
+
+    /// The directory of its workspace in the store.
+    fn store(&self) -> io::Result<PathBuf> {
+        let depth = self.path.components().count() + 1;
+        self.kept.ancestors().nth(depth).map(Path::to_owned).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
+
+    fn lock(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let lock = openat(open_directory(&self.store()?)?, "changing", flags, Mode::RUSR | Mode::WUSR)?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        Ok(lock)
+    }
+}
+
+/// Opens a directory, links on the way to it included: these paths are this program's own, or a person's.
+fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// Units are what a name of its own holds back; directories on the way to them are not.
+fn collect(root: &Path, files: &Path, below: &Path, found: &mut Vec<HeldBack>) {
+    let Ok(open) = open_directory(&files.join(below)) else { return };
+    for name in store::names(&open).unwrap_or_default() {
+        let path = below.join(&name);
+        let Ok(entry) = statat(&open, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        let is_directory = FileType::from_raw_mode(entry.st_mode) == FileType::Directory;
+        let making = if is_directory { Making::Directory } else { Making::File };
+        let is_unit = names::unit(root, &path, making, is_repository_at).is_some();
+        if is_directory && !is_unit {
+            collect(root, files, &path, found);
+        } else if !name.as_bytes().ends_with(b".runward-new") {
+            found.push(HeldBack { root: root.to_owned(), kept: files.join(&path), path });
+        }
+    }
+}
