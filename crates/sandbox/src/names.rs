@@ -73,16 +73,33 @@ pub(crate) fn is_telling(relative: &Path) -> bool {
     })
 }
 
+/// Whether a directory is a repository's own, by what is in it.
+pub(crate) fn is_repository_at(place: &Path) -> bool {
+    ["HEAD", "objects", "refs"].iter().all(|name| place.join(name).exists())
+}
+
 /// What of a path below writable roots would be held back if a command made it, if anything.
 pub fn runs_code(roots: &[PathBuf], path: &Path) -> Option<PathBuf> {
     let around = roots.iter().filter(|root| path.starts_with(root));
     let root = around.max_by_key(|root| root.as_os_str().len())?;
-    let is_repository =
-        |place: &Path| ["HEAD", "objects", "refs"].iter().all(|name| place.join(name).exists());
-    match rule(root, path.strip_prefix(root).ok()?, Making::File, is_repository) {
+    match rule(root, path.strip_prefix(root).ok()?, Making::File, is_repository_at) {
         Ruling::Free => None,
         Ruling::Held { unit, .. } => Some(unit),
         Ruling::Kept => Some(path.to_owned()),
+    }
+}
+
+/// What a path among what is held back of a root is, unless it only leads to something that is.
+pub(crate) fn unit(
+    root: &Path,
+    relative: &Path,
+    making: Making,
+    is_repository: impl Fn(&Path) -> bool,
+) -> Option<Kind> {
+    let leads_on = making == Making::Directory && relative.file_name() == Some(OsStr::new(".git"));
+    match rule(root, relative, Making::File, is_repository) {
+        Ruling::Held { unit, kind } if !leads_on && unit == root.join(relative) => Some(kind),
+        _ => None,
     }
 }
 

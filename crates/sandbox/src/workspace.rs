@@ -127,6 +127,9 @@ impl Settings {
         let mut writable: Vec<PathBuf> = own.cloned().chain(roots).collect();
         writable.sort_unstable();
         writable.dedup();
+        // What lies in another is written there: a place of its own could not be moved or removed.
+        let all = writable.clone();
+        writable.retain(|path| !all.iter().any(|outer| outer != path && path.starts_with(outer)));
         writable
     }
 

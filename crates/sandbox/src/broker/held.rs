@@ -159,11 +159,7 @@ impl Broker {
             };
             let path = top.join(relative);
             let named = self.named.contains(&path).then_some(Kind::Code);
-            let ruled = match names::rule(&top, relative, making, is_repository) {
-                Ruling::Held { unit, kind } if unit == path => Some(kind),
-                _ => None,
-            };
-            let kind = named.or(ruled);
+            let kind = named.or_else(|| names::unit(&top, relative, making, is_repository));
             found.extend(kind.map(|kind| (path, kind)));
             kind.is_none()
         });
