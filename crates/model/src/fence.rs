@@ -161,6 +161,8 @@ pub struct Fence {
     pub directory: CString,
     /// What was named as writable itself, there or not: nothing of it is held back for the names that lead to it.
     pub named: Vec<CString>,
+    /// Where git may make a linked tree of its repository, outside of it.
+    pub grounds: Vec<CString>,
     /// Where what it makes is kept that would run code for others; without it, such things are refused.
     pub held: Option<CString>,
 }
@@ -184,6 +186,7 @@ impl Fence {
             proxy_port: Network::PROXY_PORT,
             directory,
             named: Vec::new(),
+            grounds: Vec::new(),
             held: None,
         }
     }

@@ -19,6 +19,7 @@ mod lookup;
 mod notify;
 mod release;
 mod store;
+mod trees;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -48,6 +49,8 @@ pub struct Broker {
     granted: Vec<PathBuf>,
     /// What a person's configuration of git names as code.
     named: Vec<PathBuf>,
+    /// Where git may make linked trees beside a repository.
+    grounds: Vec<(PathBuf, OwnedFd)>,
     /// Where what is held back is kept, for all workspaces.
     base: Option<OwnedFd>,
     /// Whether the `/proc` in here counts processes as this process does.
@@ -106,6 +109,7 @@ impl Broker {
             kept: fence.protected.iter().map(|path| mounts::path(path).to_owned()).collect(),
             granted: fence.named.iter().map(|path| mounts::path(path).to_owned()).collect(),
             named,
+            grounds: Vec::new(),
             base: None,
             is_own_proc: fence.tier == Tier::Full,
             arriving,
@@ -117,8 +121,13 @@ impl Broker {
     }
 
     /// Says where what is held back is kept.
-    pub(crate) fn keep_in(&mut self, base: OwnedFd) {
-        self.base = Some(base);
+    pub(crate) fn keep_in(&mut self, base: Option<OwnedFd>) {
+        self.base = base;
+    }
+
+    /// Says where git may make linked trees beside a repository.
+    pub(crate) fn build_on(&mut self, path: &Path, real: OwnedFd) {
+        self.grounds.push((path.to_owned(), real));
     }
 
     /// Shows a command what is held back, before it starts.

@@ -60,6 +60,7 @@ impl Enclosure {
             Some(_) => Broker::new(fence).map(|(broker, listeners)| (Some(broker), Some(listeners)))?,
             None => (None, None),
         };
+        let grounds = if broker.is_some() { visible(&fence.grounds) } else { Vec::new() };
         let held = fence.held.as_ref().map(|held| mounts::path(held)).filter(|_| broker.is_some());
         let held = held.and_then(|held| {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(held).ok()?;
@@ -68,8 +69,11 @@ impl Enclosure {
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::open()?;
         private.make_writable()?;
-        if let (Some(broker), Some(held)) = (&mut broker, held) {
-            broker.keep_in(private.open_held(held)?);
+        if let Some(broker) = &mut broker {
+            broker.keep_in(held.map(|held| private.open_host("held", held)).transpose()?);
+            for (number, (path, tree)) in grounds.into_iter().enumerate() {
+                broker.build_on(path, private.open_host(&format!("ground-{number}"), tree)?);
+            }
         }
         // What is kept of `/run` and `/dev` has to be in hand before those are covered.
         let kept = kept_run(fence.network);

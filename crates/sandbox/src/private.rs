@@ -18,9 +18,6 @@ const EMPTY: &str = "empty";
 /// Covers a file.
 const NOTHING: &str = "nothing";
 
-/// Where the store of what is held back is found, by the first process of a sandbox alone.
-const HELD: &str = "held";
-
 /// The mode of what everybody may write to.
 const WRITABLE: u32 = 0o1777;
 
@@ -50,7 +47,7 @@ impl Private {
         mount("tmpfs", STORE, "tmpfs", flags, options.as_c_str())?;
         let private = Private::open()?;
         let own = PrivateDirectory::ALL.map(name_of);
-        for name in own.iter().map(String::as_str).chain(["dev", EMPTY, HELD]) {
+        for name in own.iter().map(String::as_str).chain(["dev", EMPTY]) {
             mkdirat(&private.root, name, Mode::RWXU)?;
         }
         for directory in PrivateDirectory::ALL {
@@ -87,10 +84,14 @@ impl Private {
         Ok(rustix::fs::chmodat(&self.root, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
     }
 
-    /// Opens the store of what is held back, which no command has a name for.
-    pub(crate) fn open_held(&self, store: OwnedFd) -> io::Result<OwnedFd> {
-        mounts::attach(store, &Path::new(STORE).join(HELD))?;
-        Ok(openat(&self.root, HELD, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
+    /// Opens a directory of the host under a name of our own, for which no command has a path.
+    pub(crate) fn open_host(&self, name: &str, tree: OwnedFd) -> io::Result<OwnedFd> {
+        match mkdirat(&self.root, name, Mode::RWXU) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        mounts::attach(tree, &Path::new(STORE).join(name))?;
+        Ok(openat(&self.root, name, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
     }
 
     /// Where it can be written: what is made there is seen at once wherever it is attached.

@@ -11,6 +11,7 @@ use runward_model::PrivateDirectory;
 
 use crate::homes::Homes;
 use crate::names::{RUN_CODE, TREES};
+use crate::repository;
 use crate::settings::{Settings, canonical};
 use crate::workspace::OWN_NAMES;
 
@@ -162,6 +163,16 @@ impl Settings {
             return self.projects.named.iter().chain(named).map(|path| canonical(path)).collect();
         }
         roots.into_iter().map(|path| canonical(path)).collect()
+    }
+
+    /// Where linked trees of a repository may be made that lie outside of it: what people have named around it.
+    pub(crate) fn grounds(&self, root: &Path, named: &[PathBuf]) -> Vec<PathBuf> {
+        let around = |grant: &PathBuf| {
+            let is_around = root != grant && root.starts_with(grant) && !self.is_home(grant);
+            is_around && self.project(grant, named).is_ok()
+        };
+        let grants = if repository::begins_at(root) { self.grants(named) } else { Vec::new() };
+        grants.into_iter().filter(around).collect()
     }
 
     /// What is nobody's workspace, unless a person has named a place inside it.

@@ -127,9 +127,10 @@ impl Settings {
         if let Some(hidden) = hidden.iter().find(|hidden| cwd.starts_with(hidden)) {
             return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
         }
-        let mut writable = Vec::new();
+        let (mut writable, mut grounds) = (Vec::new(), Vec::new());
         if profile == Profile::WorkspaceWrite {
             let workspace = self.workspace_of(cwd, projects);
+            grounds = workspace.iter().flat_map(|found| self.grounds(&found.root, projects)).collect();
             writable = self.writable(workspace.as_ref().ok());
             let why = workspace.err().filter(|_| !writable.iter().any(|root| cwd.starts_with(root)));
             enforced.no_workspace = why.map(|why| why.to_string());
@@ -142,6 +143,7 @@ impl Settings {
         fence.temporary_size = self.temporary_size;
         fence.keep = self.keep;
         fence.named = texts(self.writable_roots.iter().map(|root| canonical(root)).collect())?;
+        fence.grounds = texts(grounds)?;
         fence.held = self.held.clone().map(text).transpose()?;
         Ok((Some(fence), enforced))
     }

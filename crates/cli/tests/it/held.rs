@@ -184,7 +184,7 @@ fn what_is_harmless_in_a_configuration_is_published_and_the_rest_is_held_back() 
     assert_eq!(fine(&mut client, "git config --local user.name; git config core.hooksPath"), "Ada\n.husky\n");
     fine(&mut client, "git config core.fsmonitor 'touch RAN' && git config branch.main.remote origin");
     assert_eq!(place.git("work", &["config", "branch.main.remote"]), "origin\n");
-    assert_eq!(place.git("work", &["config", "user.name"]), "Ada\n");
+    assert_eq!(place.git("work", &["config", "--local", "user.name"]), "Ada\n");
     place.git("work", &["status"]);
     assert!(!place.path("work/RAN").exists());
     // Without what was harmful there is nothing to hold back.
@@ -211,6 +211,34 @@ fn settings_of_other_programs_are_there_inside_and_leave_no_trace_outside() {
     let discarded = place.runward(&["held", "discard", "--all"]);
     assert!(discarded.stdout.contains(".envrc is discarded"), "{}", discarded.stdout);
     assert_eq!(fine(&mut client, "ls -A a/b"), "");
+}
+
+#[test]
+fn a_tree_is_made_beside_the_repository_where_the_server_was_started_around_it() {
+    let place = Place::with_repository();
+    let program = place.program(&["stdio"]).current_dir(&place.path(""));
+    let mut client = StdioClient::start(program.into_command(), Era::Modern);
+    let mut call = |line: &str, cwd: &str| {
+        let line =
+            format!("git() {{ command git -c user.name=t -c user.email=t@example.org \"$@\"; }}; {line}");
+        let result =
+            client.call("shell", json!({ "command": line, "working_directory": place.path(cwd) }))["result"].clone();
+        result["structuredContent"].clone()
+    };
+    let made = call(
+        "git worktree add -q ../tree -b tree && cd ../tree && echo x > new && git add -A && git commit -qm tree",
+        "work",
+    );
+    if made["stderr"].as_str().unwrap_or_default().contains("cannot be kept here") {
+        return;
+    }
+    assert_eq!(made["exit_code"], 0, "{made}");
+    let again = call("echo y > more && git add -A && git commit -qm more && git log --oneline", "tree");
+    assert_eq!(again["exit_code"], 0, "{again}");
+    assert!(place.git("tree", &["log", "--oneline"]).contains("more"), "and it is a person's as well");
+    assert!(place.git("tree", &["status", "--short"]).is_empty());
+    let elsewhere = call("mkdir ../other; echo x > ../file", "work");
+    assert!(!place.path("other").exists() && !place.path("file").exists(), "{elsewhere}");
 }
 
 #[test]

@@ -201,6 +201,10 @@ impl Broker {
             let is_new = statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW).is_err();
             let whole = place.path.clone();
             match self.place_for(place, Making::Directory)? {
+                Some(None) if self.is_place_for_tree(&whole) => {
+                    let _masked = Masked::like(process);
+                    return self.make_tree(&whole, mode).map(|()| DONE);
+                }
                 Some(None) => return Ok(CONTINUE),
                 Some(Some(place)) => {
                     let _masked = Masked::like(process);
@@ -431,13 +435,12 @@ impl Broker {
         if completes_a_repository(&new.name) {
             self.check_completion(&new.path)?;
         }
-        let telling = |path: &Path| {
-            self.root_of(path).is_some_and(|(_, relative)| crate::names::becomes_code(relative))
-        };
-        if kind == FileType::Directory
-            && telling(&new.path)
-            && !(telling(old) && old.file_name() == new.path.file_name())
-        {
+        let becomes_code =
+            self.root_of(&new.path).is_some_and(|(_, relative)| crate::names::becomes_code(relative));
+        // What lies in a repository's own directory was looked at under the same rules.
+        let depth = |path: &Path| path.iter().filter(|part| *part == ".git").count();
+        let stays_git = [old, &new.path].iter().all(|path| path.ends_with(".git") && depth(path) == 1);
+        if kind == FileType::Directory && becomes_code && !stays_git {
             return Err(Errno::XDEV);
         }
         Ok(())

@@ -241,6 +241,8 @@ fn bare_repository(stage: &Stage) -> io::Result<()> {
 }
 
 fn move_git(stage: &Stage) -> io::Result<()> {
-    fs::rename(stage.work(".git"), stage.work("git"))?;
-    fs::rename(stage.work("git"), stage.work(".git"))
+    fs::create_dir_all(stage.work("fourth/hooks"))?;
+    fs::write(stage.work("fourth/hooks/post-checkout"), "x")?;
+    fs::create_dir_all(stage.work("fifth"))?;
+    fs::rename(stage.work("fourth"), stage.work("fifth/.git"))
 }
