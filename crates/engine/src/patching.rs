@@ -88,8 +88,8 @@ impl Prepared {
             self.ground.protected.extend(protected.iter().chain(hidden).map(path));
             // What a command could only make held back, a patch does not make at all.
             let roots: Vec<PathBuf> = writable.iter().map(path).collect();
-            let patch = Patch::parse(&self.text);
-            let named = patch.iter().flat_map(Patch::paths).map(|path| self.ground.whole(path));
+            let parsed = Patch::parse(&self.text);
+            let named = parsed.iter().flat_map(Patch::paths).map(|path| self.ground.whole(path));
             let held: Vec<PathBuf> =
                 named.filter_map(|path| runward_sandbox::runs_code(&roots, &path)).collect();
             self.ground.protected.extend(held);

@@ -16,8 +16,11 @@
 mod acts;
 mod held;
 mod lookup;
+mod moves;
 mod notify;
+mod publish;
 mod release;
+mod repository;
 mod store;
 mod trees;
 
@@ -25,6 +28,7 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use runward_model::{Fence, PrivateDirectory, Tier};
@@ -103,7 +107,7 @@ impl Broker {
         paths.dedup();
         let root = |path: &Path| Ok(Root { path: path.to_owned(), real: mounts::copy(path)?, store: None });
         let roots = paths.into_iter().map(root).collect::<io::Result<Vec<_>>>()?;
-        let named = roots.iter().flat_map(held::named_as_code).collect();
+        let named = roots.iter().flat_map(repository::named_as_code).collect();
         let broker = Broker {
             roots,
             kept: fence.protected.iter().map(|path| mounts::path(path).to_owned()).collect(),
@@ -167,7 +171,6 @@ impl Broker {
         let is_held = |path: &PathBuf| self.units.iter().any(|unit| unit.path == *path);
         let held: Vec<PathBuf> = touched.into_iter().filter(is_held).collect();
         self.hide_all();
-        use std::os::unix::ffi::OsStrExt;
         held.iter().filter_map(|path| CString::new(path.as_os_str().as_bytes()).ok()).collect()
     }
 
@@ -189,11 +192,13 @@ impl Broker {
             return Standing::Ruled(Ruling::Held { unit: unit.clone(), kind: Kind::Code });
         }
         let relative = path.strip_prefix(top).unwrap_or(path);
-        if !names::is_telling(relative) && !held::is_inside_repository(top) {
+        if !names::is_telling(relative) && !repository::is_inside_repository(top) {
             return Standing::Ruled(Ruling::Free);
         }
         let is_repository = |directory: &Path| {
-            directory.strip_prefix(&root.path).is_ok_and(|relative| held::is_repository(&root.real, relative))
+            directory
+                .strip_prefix(&root.path)
+                .is_ok_and(|relative| repository::is_repository(&root.real, relative))
         };
         Standing::Ruled(names::rule(top, relative, making, is_repository))
     }

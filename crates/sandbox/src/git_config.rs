@@ -214,7 +214,7 @@ pub(crate) fn judge(text: &[u8], git: &Path, roots: &[&Path]) -> Judged {
                 harmless.push_str(line);
             }
             Some(Line::Entry { key, value }) if section.is_harmless(&key, value, git, roots) => {
-                harmless.push_str(line)
+                harmless.push_str(line);
             }
             Some(Line::Entry { key, .. }) => held.push(section.full(&key)),
             None => return unreadable(),

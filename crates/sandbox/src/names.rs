@@ -106,7 +106,7 @@ pub(crate) fn unit(
 /// Whether a directory that is moved to a path below a root may bring along what would be code there.
 pub(crate) fn becomes_code(relative: &Path) -> bool {
     let known = |name: &OsStr| is_code(name) || is_own(name) || GIT_NAMES.iter().any(|known| name == *known);
-    let parts: Vec<&OsStr> = relative.components().map(|part| part.as_os_str()).collect();
+    let parts: Vec<&OsStr> = relative.components().map(std::path::Component::as_os_str).collect();
     let inside = parts
         .iter()
         .position(|name| *name == ".git")
@@ -127,7 +127,7 @@ pub(crate) fn rule(
 ) -> Ruling {
     let mut inside = is_git(root) || is_repository(root);
     let mut place = root.to_owned();
-    let parts: Vec<&OsStr> = relative.components().map(|part| part.as_os_str()).collect();
+    let parts: Vec<&OsStr> = relative.components().map(std::path::Component::as_os_str).collect();
     for (at, name) in parts.iter().enumerate() {
         let rest = parts.get(at..).unwrap_or_default();
         if inside {

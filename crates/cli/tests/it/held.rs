@@ -222,7 +222,8 @@ fn a_tree_is_made_beside_the_repository_where_the_server_was_started_around_it()
         let line =
             format!("git() {{ command git -c user.name=t -c user.email=t@example.org \"$@\"; }}; {line}");
         let result =
-            client.call("shell", json!({ "command": line, "working_directory": place.path(cwd) }))["result"].clone();
+            client.call("shell", json!({ "command": line, "working_directory": place.path(cwd) }))["result"]
+                .clone();
         result["structuredContent"].clone()
     };
     let made = call(

@@ -64,7 +64,7 @@ impl Call {
             Answer::Done => (0, 0),
             Answer::Errno(errno) => (-errno, 0),
         };
-        self.send(listener, libc::seccomp_notif_resp { id: self.id, val: 0, error, flags });
+        Call::send(listener, libc::seccomp_notif_resp { id: self.id, val: 0, error, flags });
     }
 
     /// Answers it with a descriptor. It is closed here before whoever asked goes on: a program that is still open for
@@ -82,10 +82,10 @@ impl Call {
         let error = if number < 0 { io::Error::last_os_error().raw_os_error() } else { None };
         drop(opened);
         let (val, error) = error.map_or((number.into(), 0), |errno| (0, -errno));
-        self.send(listener, libc::seccomp_notif_resp { id: self.id, val, error, flags: 0 });
+        Call::send(listener, libc::seccomp_notif_resp { id: self.id, val, error, flags: 0 });
     }
 
-    fn send(self, listener: &OwnedFd, answer: libc::seccomp_notif_resp) {
+    fn send(listener: &OwnedFd, answer: libc::seccomp_notif_resp) {
         // SAFETY: the kernel reads a live structure of the size that the request's number says.
         unsafe { libc::ioctl(listener.as_raw_fd(), ANSWER as _, &raw const answer) };
     }
@@ -119,7 +119,9 @@ impl Call {
     /// An argument as a number.
     pub(super) fn number_at(&self, argument: usize) -> i32 {
         let value = self.arguments.get(argument).copied().unwrap_or_default();
-        (value & u64::from(u32::MAX)) as u32 as i32
+        // The kernel looks at the low half of such arguments alone.
+        let [a, b, c, d, ..] = value.to_le_bytes();
+        i32::from_le_bytes([a, b, c, d])
     }
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, openat, statat};
 
-use super::held::{BIRTH, birth_of, remove_stand_in};
-use super::store;
+use super::held::{BIRTH, birth_of};
+use super::store::{self, remove_stand_in};
 use crate::names::{self, Making, is_repository_at};
 
 /// Something that is held back of a workspace.

@@ -12,7 +12,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::held::Result;
 use crate::mounts::FIND;
+use crate::names::Making;
 
 /// More than this of one thing is not held back but refused.
 const LARGEST: u64 = 64 << 20;
@@ -32,7 +34,7 @@ pub(super) fn store_name(root: &Path) -> Option<String> {
     for byte in root.as_os_str().as_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(*byte)),
-            other => name.push_str(&format!("%{other:02X}")),
+            other => name.extend(format!("%{other:02X}").chars()),
         }
     }
     (name.len() <= LONGEST_NAME).then_some(name)
@@ -54,14 +56,14 @@ pub(super) fn root_of_store(name: &str) -> Option<PathBuf> {
 }
 
 /// Opens something below a directory without a symbolic link on the way.
-pub(super) fn below(directory: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn below(directory: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     openat2(directory, path, flags | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty(), resolve)
 }
 
 /// Makes every directory on the way to a path, and opens the last.
-pub(super) fn parents(top: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+pub(super) fn parents(top: impl AsFd, path: &Path) -> Result<OwnedFd> {
     let mut open = below(top, Path::new(""), OFlags::DIRECTORY)?;
     for part in path.parent().into_iter().flat_map(Path::components) {
         match mkdirat(&open, part.as_os_str(), Mode::RWXU) {
@@ -182,6 +184,59 @@ pub(super) fn is_stand_in(parent: impl AsFd, name: &OsStr) -> bool {
 }
 
 /// Opens a directory below another to find things in it.
-pub(super) fn directory(top: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+pub(super) fn directory(top: impl AsFd, path: &Path) -> Result<OwnedFd> {
     below(top, path, FIND | OFlags::DIRECTORY)
+}
+
+pub(super) fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+pub(super) fn read(directory: &OwnedFd, name: &OsStr) -> Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let open = openat(directory, name, flags, Mode::empty())?;
+    if FileType::from_raw_mode(rustix::fs::fstat(&open)?.st_mode) != FileType::RegularFile {
+        return Err(Errno::INVAL);
+    }
+    content(open).map_err(|error| errno(&error))
+}
+
+pub(super) fn reopen(directory: &OwnedFd, name: &OsStr) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(directory, name, flags, Mode::empty())
+}
+
+pub(super) fn make(directory: &OwnedFd, name: &OsStr, making: Making) -> Result<()> {
+    match making {
+        Making::Directory => mkdirat(directory, name, Mode::from_raw_mode(0o755)),
+        Making::File => {
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+            openat(directory, name, flags, Mode::from_raw_mode(0o644)).map(drop)
+        }
+    }
+}
+
+/// Makes what something is mounted on; known by its mode.
+pub(super) fn stand_in(directory: &OwnedFd, name: &OsStr, is_directory: bool) -> Result<()> {
+    if is_directory {
+        mkdirat(directory, name, STAND_IN)?;
+    } else {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDONLY | OFlags::CLOEXEC;
+        openat(directory, name, flags, STAND_IN)?;
+    }
+    rustix::fs::chmodat(directory, name, STAND_IN, AtFlags::empty())
+}
+
+/// Removes what stands in for something, if that is what it is.
+pub(super) fn remove_stand_in(real: &OwnedFd, relative: &Path) {
+    let Some(name) = relative.file_name() else { return };
+    let Ok(outer) = directory(real, relative.parent().unwrap_or(Path::new(""))) else { return };
+    if is_stand_in(&outer, name) {
+        let _ = unlinkat(&outer, name, AtFlags::empty());
+        let _ = unlinkat(&outer, name, AtFlags::REMOVEDIR);
+    }
+}
+
+pub(super) fn is_empty_directory(directory: &OwnedFd, name: &OsStr) -> bool {
+    reopen(directory, name).is_ok_and(|open| names(&open).is_ok_and(|names| names.is_empty()))
 }
