@@ -45,11 +45,11 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
         kill_grace: config.limits.kill_grace,
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
-        background: config.background,
-        limits: config.limits.usage,
+        background: config.process.background,
+        limits: config.limits.usage(),
         sandboxing: sandboxing(config),
         trail: audit_trail(config),
-        redact: config.redact,
+        redact: config.secrets.redact,
         secrets: secret_values(config),
         max_sessions: config.limits.sessions,
         max_kept: config.limits.kept_sessions,
@@ -61,7 +61,7 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
     let engine = Engine::with_runner(
         settings,
         RunnerProgram {
-            containment: config.containment,
+            containment: config.process.containment,
             tier: tier(config),
             descriptors,
             ..RunnerProgram::default()
@@ -77,7 +77,7 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
 fn approval_settings(config: &Config) -> ApprovalSettings {
     let approvals = &config.approvals;
     ApprovalSettings {
-        policy: approvals.policy,
+        policy: config.approval_policy,
         timeout: approvals.timeout,
         rules_file: rules_file(approvals).filter(|_| approvals.request_rule),
         escalations: config.escalations.clone(),
@@ -126,13 +126,14 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         kept: what_decides(config),
         fallback: told.fallback,
         // Temporary files are memory: a command has no more of it than its limit says.
-        temporary_size: told.temporary_size.min(config.limits.usage.memory.unwrap_or(u64::MAX)),
+        temporary_size: told.temporary_size.min(config.limits.memory.unwrap_or(u64::MAX)),
         keep: told.keep,
         held: Some(State::of_this_user().path().join("held")),
         projects: projects(config, home.as_deref()),
         home,
     };
-    let networks = [("run_network_tool", told.network_tool), ("raw", told.raw)];
+    let networks =
+        [("run_network_tool", config.network_tool.network.clone()), ("raw", config.raw.network.clone())];
     let networks =
         networks.map(|(door, reach)| AtDoor { door: door.into(), profile: None, reach: Some(reach) });
     let narrower = told.doors.into_iter();
@@ -190,7 +191,7 @@ fn own_places(config: &Config) -> Vec<PathBuf> {
     };
     let state = Some(State::of_this_user().path().to_owned());
     let approvals = [config.approvals.rules_file.clone(), config.approvals.directory.clone()];
-    let others = [config.file.clone(), config.output.directory.clone(), config.abort_file.clone()];
+    let others = [config.file.clone(), config.output.directory.clone(), config.workflow.abort_file.clone()];
     let places = [settings, trail, state].into_iter().chain(approvals).chain(others);
     places.flatten().filter(|path| path.is_absolute()).collect()
 }
@@ -203,21 +204,21 @@ fn audit_trail(config: &Config) -> Option<Arc<Trail>> {
 /// The values of the server's own variables that must not be shown.
 fn secret_values(config: &Config) -> Vec<Vec<u8>> {
     let is_secret =
-        |name: &str| looks_secret(name) || config.secret_variables.iter().any(|named| named == name);
+        |name: &str| looks_secret(name) || config.secrets.variables.iter().any(|named| named == name);
     let secret =
-        std::env::vars_os().filter(|(name, _)| config.redact && name.to_str().is_some_and(is_secret));
+        std::env::vars_os().filter(|(name, _)| config.secrets.redact && name.to_str().is_some_and(is_secret));
     secret.map(|(_, value)| value.into_encoded_bytes()).collect()
 }
 
 /// The file that stops everything while it exists.
 pub(crate) fn abort_file(config: &Config) -> PathBuf {
-    config.abort_file.clone().unwrap_or_else(|| State::of_this_user().path().join("abort"))
+    config.workflow.abort_file.clone().unwrap_or_else(|| State::of_this_user().path().join("abort"))
 }
 
 fn output_settings(config: &Config) -> OutputSettings {
     let Output { directory, quota, keep } = config.output.clone();
     let directory = directory.unwrap_or_else(|| State::of_this_user().path().join("output"));
-    OutputSettings { directory, quota: quota as u64, keep }
+    OutputSettings { directory, quota, keep }
 }
 
 fn login_settings(config: &Config) -> LoginSettings {
@@ -249,13 +250,13 @@ fn environment_rules(told: &ShellTool) -> EnvironmentRules {
 pub(crate) fn server_settings(config: &Config, tokens: Tokens) -> runward_server::Settings {
     runward_server::Settings {
         tools: config.tools.clone(),
-        default_timeout: config.limits.default_timeout,
-        max_timeout: config.limits.max_timeout,
-        shell_default_timeout: config.shell_tool.default_timeout,
-        shell_max_timeout: config.shell_tool.max_timeout,
+        default_timeout: *config.limits.default_timeout,
+        max_timeout: *config.limits.max_timeout,
+        shell_default_timeout: *config.shell_tool.default_timeout,
+        shell_max_timeout: *config.shell_tool.max_timeout,
         shell_reply_budget: config.shell_tool.reply_size.min(config.shell_tool.max_output_size),
-        heartbeat: config.heartbeat,
-        patience: config.patience,
+        heartbeat: config.mcp.heartbeat,
+        patience: config.mcp.patience,
         longest_poll: config.limits.longest_poll,
         reply_tokens: config.limits.reply_tokens,
         confinement: confinement(config),
@@ -272,7 +273,7 @@ pub(crate) fn server_settings(config: &Config, tokens: Tokens) -> runward_server
                 idle: config.http.idle_timeout,
                 connections: config.http.max_connections,
             },
-            raw: RawSettings { timeout: config.http.raw_timeout },
+            raw: RawSettings { timeout: config.raw.timeout },
         },
     }
 }
@@ -284,7 +285,7 @@ pub(crate) fn tokens(config: &Config, given: Option<&str>) -> anyhow::Result<Tok
         let principal = Principal::named(&known.name);
         tokens.known(principal, known.hash, Roles::new(&known.roles))
     };
-    let tokens = config.http.tokens.iter().fold(tokens, known);
+    let tokens = config.tokens.iter().fold(tokens, known);
     let file = State::token_file();
     // One that cannot be read must not pass for none.
     runward_client::token(&file)?;

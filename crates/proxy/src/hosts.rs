@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::address::{is_own, is_public};
+use crate::lists::Lists;
 use crate::pattern::{Pattern, Unreadable};
 use crate::target::Target;
 
@@ -38,18 +39,16 @@ pub(crate) enum Leave {
 }
 
 impl Hosts {
-    /// Reads entries of a setting: `!` before one denies, `?` asks, none of both allows.
-    pub fn parse<'a>(setting: &str, entries: impl IntoIterator<Item = &'a str>) -> Result<Self, Unreadable> {
-        let mut hosts = Hosts { setting: setting.to_owned(), ..Hosts::default() };
-        for entry in entries {
-            let (list, text) = match entry.as_bytes().first() {
-                Some(b'!') => (&mut hosts.deny, entry.get(1..)),
-                Some(b'?') => (&mut hosts.ask, entry.get(1..)),
-                _ => (&mut hosts.allow, Some(entry)),
-            };
-            list.push(Pattern::parse(text.unwrap_or_default().trim())?);
-        }
-        Ok(hosts)
+    /// Reads the lists of a setting.
+    pub fn new(setting: &str, lists: &Lists) -> Result<Self, Unreadable> {
+        let patterns =
+            |list: &[String]| list.iter().map(|entry| Pattern::parse(entry)).collect::<Result<Vec<_>, _>>();
+        Ok(Hosts {
+            setting: setting.to_owned(),
+            deny: patterns(&lists.deny)?,
+            allow: patterns(&lists.allow)?,
+            ask: patterns(&lists.ask)?,
+        })
     }
 
     /// What is said of a host by the name that it is wanted by.
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
 
     fn judged(entries: &[&str], target: &str) -> Ruling {
-        Hosts::parse("network", entries.iter().copied())
+        Hosts::new("network", &Lists::marked(entries.iter().copied()))
             .unwrap()
             .judge(&Target::parse(target, Some(443)).unwrap())
     }
@@ -145,7 +144,8 @@ mod tests {
 
     #[test]
     fn private_addresses_have_to_be_named() {
-        let hosts = Hosts::parse("network", ["*", "10.1.0.0/16", "!10.1.2.3", "!1.2.3.4"]).unwrap();
+        let hosts =
+            Hosts::new("network", &Lists::marked(["*", "10.1.0.0/16", "!10.1.2.3", "!1.2.3.4"])).unwrap();
         let may = |address: &str| hosts.judge_address(address.parse().unwrap(), 443).is_ok();
         assert!(may("8.8.8.8") && may("10.1.9.9"));
         assert!(!may("10.2.0.1") && !may("127.0.0.1") && !may("10.1.2.3") && !may("1.2.3.4"));
@@ -157,7 +157,11 @@ mod tests {
         for (entry, named) in
             [("localhost:80", true), ("127.0.0.1", true), ("::1", true), ("127.0.0.0/8", true), ("*", false)]
         {
-            assert_eq!(Hosts::parse("network", [entry]).unwrap().names_loopback(), named, "{entry}");
+            assert_eq!(
+                Hosts::new("network", &Lists::marked([entry])).unwrap().names_loopback(),
+                named,
+                "{entry}"
+            );
         }
     }
 }

@@ -16,6 +16,7 @@ mod dial;
 mod head;
 mod hosts;
 mod http;
+mod lists;
 mod pattern;
 mod reach;
 mod serve;
@@ -24,6 +25,7 @@ mod target;
 
 pub use dial::{Decided, Gate, Later, Resolve, System};
 pub use hosts::{Hosts, Ruling};
+pub use lists::Lists;
 pub use pattern::Unreadable;
 pub use reach::Reach;
 pub use serve::serve;

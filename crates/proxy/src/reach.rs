@@ -5,6 +5,7 @@ use std::sync::Arc;
 use runward_model::Network;
 
 use crate::hosts::Hosts;
+use crate::lists::Lists;
 use crate::pattern::Unreadable;
 
 /// What of the network commands can reach.
@@ -19,7 +20,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Reads a setting: `off`, `on`, or hosts with commas between them: `!` before one denies it, `?` has a person asked. A single
+    /// Reads one text: `off`, `on`, or hosts with commas between them: `!` before one denies it, `?` has a person asked. A single
     /// plain word is more likely a slip than a host; a comma behind it makes it one.
     pub fn parse(setting: &str, text: &str) -> Result<Self, Unreadable> {
         match text.trim() {
@@ -28,9 +29,14 @@ impl Reach {
             word if !word.contains(['.', ':', ',', '*']) => Err(Unreadable(word.to_owned())),
             hosts => {
                 let entries = hosts.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-                Ok(Reach::Listed(Arc::new(Hosts::parse(setting, entries)?)))
+                Reach::listed(setting, &Lists::marked(entries))
             }
         }
+    }
+
+    /// What lists of hosts say, those of a setting of this name.
+    pub fn listed(setting: &str, lists: &Lists) -> Result<Self, Unreadable> {
+        Ok(Reach::Listed(Arc::new(Hosts::new(setting, lists)?)))
     }
 
     /// How a command is confined for it.

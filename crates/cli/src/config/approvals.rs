@@ -1,4 +1,4 @@
-//! The setting `approval_policy`, the section `[approvals]`, and the file of rules that people made by their answers.
+//! The section `[approvals]`, and the file of rules that people made by their answers.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -6,46 +6,39 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use runward_model::ApprovalPolicy;
+use runward_files::private::{self, Others};
+use serde::Deserialize;
 
 use super::error::Error;
+use super::fields::readers;
 use super::origin::Origin;
 use super::rule::{Granted, granted};
-use super::sections::read_path;
-use super::settings::Settings;
 use crate::state::State;
 
-/// When and how people are asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+readers! {
+    waiting: Duration = duration(Duration::from_secs(1)..=Duration::from_hours(24));
+    path: Option<PathBuf> = path();
+}
+
+/// How people are asked.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Approvals {
-    pub(crate) policy: ApprovalPolicy,
+    #[serde(deserialize_with = "waiting")]
     pub(crate) timeout: Duration,
     /// Whether `runward approvals` may answer.
     pub(crate) local: bool,
     /// How long it may take until somebody looks.
+    #[serde(deserialize_with = "waiting")]
     pub(crate) notice: Duration,
     /// Whether people are offered to allow first words for good.
     pub(crate) request_rule: bool,
     /// `None` is the usual place.
+    #[serde(deserialize_with = "path")]
     pub(crate) rules_file: Option<PathBuf>,
-    /// The same.
+    /// `None` is the usual place.
+    #[serde(deserialize_with = "path")]
     pub(crate) directory: Option<PathBuf>,
-}
-
-impl Approvals {
-    pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let policies = ApprovalPolicy::ALL.map(|policy| (policy.name(), policy));
-        let timeout = Duration::from_secs(1)..=Duration::from_hours(24);
-        Ok(Approvals {
-            policy: settings.choice("approval_policy", &policies)?,
-            timeout: settings.duration("approvals.timeout", timeout.clone())?,
-            local: settings.switch("approvals.local")?,
-            notice: settings.duration("approvals.notice", timeout)?,
-            request_rule: settings.switch("approvals.request_rule")?,
-            rules_file: read_path(settings, "approvals.rules_file")?,
-            directory: read_path(settings, "approvals.directory")?,
-        })
-    }
 }
 
 /// The file of rules that people made by their answers; none where there is nowhere to keep it.
@@ -78,8 +71,9 @@ fn read(file: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     let found = opened.metadata()?;
-    let user = rustix::process::geteuid().as_raw();
-    if found.mode() & 0o022 != 0 || !(found.uid() == user || found.uid() == 0) {
+    // Root's own file is as good as this user's.
+    let owner = if found.uid() == 0 { 0 } else { private::user() };
+    if !private::belongs_to(&found, owner, Others::Read) {
         let what = "others may write to it; make it your own (chmod go-w)";
         return Err(io::Error::new(ErrorKind::PermissionDenied, what));
     }
@@ -93,22 +87,29 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
+    use runward_model::ApprovalPolicy;
+
     use super::*;
     use crate::config::Config;
+    use crate::config::settings::Settings;
 
-    fn with(text: &str) -> Result<Approvals, String> {
+    fn with(text: &str) -> Result<Config, String> {
         let mut settings = Settings::defaults().unwrap();
         settings.apply_file(Path::new("x.toml"), text).map_err(|error| error.to_string())?;
-        Config::read(&mut settings).map(|config| config.approvals).map_err(|error| error.to_string())
+        Config::read(&settings).map_err(|error| error.to_string())
     }
 
     #[test]
     fn people_are_asked_on_request_unless_somebody_says_otherwise() {
         let usual = with("").unwrap();
-        assert_eq!((usual.policy, usual.local, usual.request_rule), (ApprovalPolicy::OnRequest, true, false));
-        assert_eq!(with("approval_policy = 'untrusted'").unwrap().policy, ApprovalPolicy::Untrusted);
+        let approvals = usual.approvals;
+        assert_eq!(
+            (usual.approval_policy, approvals.local, approvals.request_rule),
+            (ApprovalPolicy::OnRequest, true, false)
+        );
+        assert_eq!(with("approval_policy = 'untrusted'").unwrap().approval_policy, ApprovalPolicy::Untrusted);
         let message = "x.toml:1: approval_policy: \"always\" is not one of never, on-request, untrusted";
-        assert_eq!(with("approval_policy = 'always'"), Err(message.into()));
+        assert_eq!(with("approval_policy = 'always'").unwrap_err(), message);
     }
 
     #[test]

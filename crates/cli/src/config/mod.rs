@@ -1,14 +1,20 @@
 //! What the program is told: embedded defaults, then a file, then the environment, then flags.
 //!
-//! `config/default.toml` is the reference. A key exists because it stands there, its kind is the kind of its
-//! default, and [`Config`] is what remains when every layer is on and every value is checked.
+//! `config/default.toml` is the reference: a key exists because it stands there. Each layer replaces values of the one
+//! before, whole, and each value keeps its place ([`node`]). What is left is read into the types that follow, by serde
+//! ([`read`]): a section is a struct, and a setting one of its fields, with what it holds and within which bounds.
 
 mod approvals;
 mod audit;
 mod environment;
 mod error;
+mod fault;
+mod fields;
 mod file;
+mod node;
 mod origin;
+mod placed;
+mod reach;
 mod read;
 mod rule;
 mod rules;
@@ -18,129 +24,69 @@ mod settings;
 mod shell_tool;
 mod token;
 mod units;
-mod value;
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use approvals::rules_of;
 pub(crate) use approvals::{Approvals, rules_file};
 pub(crate) use audit::{Audit, Place};
 use environment::Variables;
 pub(crate) use error::Error;
+use fields::choice;
 pub(crate) use origin::Origin;
+use placed::Placed;
 use rules::RuleBook;
-use runward_engine::Background;
-use runward_model::Containment;
+use runward_model::ApprovalPolicy;
 use runward_policy::PrefixRule;
-pub(crate) use sandbox::Sandbox;
+pub(crate) use sandbox::{Networked, Sandbox};
+pub(crate) use sections::{
+    Http, Limits, Log, LogFormat, Mcp, Output, Policy, Process, Raw, Secrets, Workflow,
+};
+use serde::{Deserialize, Deserializer};
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
 pub(crate) use token::{Token, checked_name, roles_of};
 
 /// What the program is told, checked; nothing in it is optional.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     /// The file that was read, if one was.
+    #[serde(skip)]
     pub(crate) file: Option<PathBuf>,
     /// The tools to offer; empty offers all.
+    #[serde(deserialize_with = "tools")]
     pub(crate) tools: Vec<String>,
+    /// When people are asked.
+    #[serde(deserialize_with = "approval_policy")]
+    pub(crate) approval_policy: ApprovalPolicy,
     pub(crate) policy: Policy,
-    pub(crate) rules: RuleBook,
     pub(crate) approvals: Approvals,
-    /// Rules that people made for commands outside the sandbox.
-    pub(crate) escalations: Vec<PrefixRule>,
     pub(crate) shell_tool: ShellTool,
     pub(crate) limits: Limits,
-    pub(crate) http: Http,
     pub(crate) output: Output,
-    /// The file that stops everything while it exists; `None` is the usual place.
-    pub(crate) abort_file: Option<PathBuf>,
-    /// How often a silent command reports that it is alive.
-    pub(crate) heartbeat: Duration,
-    /// How long a caller that hears of no progress waits before its command goes on without it.
-    pub(crate) patience: Duration,
-    /// What alone may hold process trees together; `None` is the strongest that this host offers.
-    pub(crate) containment: Option<Containment>,
-    pub(crate) background: Background,
-    pub(crate) audit: Audit,
+    pub(crate) workflow: Workflow,
+    pub(crate) http: Http,
+    pub(crate) raw: Raw,
+    pub(crate) mcp: Mcp,
+    pub(crate) process: Process,
     pub(crate) sandbox: Sandbox,
-    /// Whether secret values are taken out of what commands print.
-    pub(crate) redact: bool,
-    /// Variables that hold secrets although their names do not look so.
-    pub(crate) secret_variables: Vec<String>,
+    pub(crate) network_tool: Networked,
+    pub(crate) audit: Audit,
+    pub(crate) secrets: Secrets,
     pub(crate) log: Log,
-}
-
-/// Where commands may run, and what decides about them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Policy {
-    /// As written: they are resolved for each call, so that one that vanishes refuses the call.
-    pub(crate) cwd_roots: Vec<PathBuf>,
-    /// Rules in Rego.
-    pub(crate) directory: Option<PathBuf>,
-}
-
-/// How long and how much.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    pub(crate) default_timeout: Duration,
-    pub(crate) max_timeout: Duration,
-    pub(crate) output: usize,
-    pub(crate) sessions: usize,
-    pub(crate) kill_grace: Duration,
-    pub(crate) shutdown_grace: Duration,
-    pub(crate) drain_grace: Duration,
-    pub(crate) kept_sessions: usize,
-    pub(crate) longest_poll: Duration,
-    pub(crate) reply_tokens: usize,
-    /// How much each command may use.
-    pub(crate) usage: runward_model::Limits,
-}
-
-/// Where and for how long whole outputs are kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Output {
-    /// `None` is the usual place.
-    pub(crate) directory: Option<PathBuf>,
-    pub(crate) quota: usize,
-    pub(crate) keep: Duration,
-}
-
-/// How HTTP is served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Http {
-    pub(crate) bind: SocketAddr,
-    pub(crate) allowed_hosts: Vec<String>,
-    pub(crate) allowed_origins: Vec<String>,
-    pub(crate) max_body: usize,
-    /// How long the head of a request may take.
-    pub(crate) head_timeout: Duration,
-    /// How long the body of a request may stand still.
-    pub(crate) body_timeout: Duration,
-    /// How long a connection may be silent whose client was not let in yet.
-    pub(crate) idle_timeout: Duration,
-    pub(crate) max_connections: usize,
-    /// How long a command of `/raw` may run when its caller does not say; `None` is for as long as it likes.
-    pub(crate) raw_timeout: Option<Duration>,
+    /// Rules of the file.
+    #[serde(default)]
+    rule: Vec<Placed<rule::Rule>>,
     /// Tokens that the operator gave names.
+    #[serde(default, rename = "token")]
     pub(crate) tokens: Vec<Token>,
-}
-
-/// What is logged, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Log {
-    pub(crate) format: LogFormat,
-    /// In the filter language of `tracing`.
-    pub(crate) filter: String,
-}
-
-/// How log lines are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LogFormat {
-    Text,
-    Json,
+    /// Everything that the policy judges commands by.
+    #[serde(skip)]
+    pub(crate) rules: RuleBook,
+    /// Rules that people made for commands outside the sandbox.
+    #[serde(skip)]
+    pub(crate) escalations: Vec<PrefixRule>,
 }
 
 /// A flag that sets a setting: its name, the setting's key, the text given.
@@ -169,20 +115,40 @@ impl Config {
             settings.apply_flag(flag, key, text)?;
         }
         let file = found.and_then(|(path, _)| std::path::absolute(path).ok());
-        Ok(Config { file, ..Config::read(&mut settings)? })
+        Ok(Config { file, ..Config::read(&settings)? })
     }
+
+    /// Reads and checks what every layer together says.
+    fn read(settings: &Settings) -> Result<Self, Error> {
+        let mut config = Config::deserialize(settings.to_node())?;
+        config.limits.check()?;
+        config.shell_tool.check()?;
+        config.rules = RuleBook::of(&config)?;
+        Ok(config)
+    }
+}
+
+fn tools<'de, D: Deserializer<'de>>(setting: D) -> Result<Vec<String>, D::Error> {
+    let tools = Vec::<String>::deserialize(setting)?;
+    let known = [runward_server::tool_names(), vec![runward_server::RAW]].concat();
+    match tools.iter().find(|tool| !known.contains(&tool.as_str())) {
+        None => Ok(tools),
+        Some(unknown) => {
+            let what = format!("there is no tool {unknown:?}; the tools are {}", known.join(", "));
+            Err(serde::de::Error::custom(what))
+        }
+    }
+}
+
+fn approval_policy<'de, D: Deserializer<'de>>(setting: D) -> Result<ApprovalPolicy, D::Error> {
+    choice(setting, &ApprovalPolicy::ALL.map(|policy| (policy.name(), policy)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
 
-    #[test]
-    fn every_setting_of_the_reference_is_read() {
-        let mut settings = Settings::defaults().unwrap();
-        Config::read(&mut settings).unwrap();
-        assert_eq!(settings.keys().collect::<Vec<_>>(), Vec::<&str>::new());
-    }
+    use super::*;
 
     fn with(variables: &[(&str, &str)]) -> Result<Config, String> {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -192,11 +158,11 @@ mod tests {
     #[test]
     fn without_any_layer_the_defaults_hold() {
         let config = with(&[]).unwrap();
-        assert_eq!(config.limits.default_timeout, Duration::from_secs(30));
-        assert_eq!(config.limits.max_timeout, Duration::from_mins(10));
+        assert_eq!(*config.limits.default_timeout, Duration::from_secs(30));
+        assert_eq!(*config.limits.max_timeout, Duration::from_mins(10));
         assert_eq!(config.limits.output, 1 << 20);
         assert_eq!(config.http.bind, "127.0.0.1:8000".parse().unwrap());
-        assert_eq!(config.policy, Policy { cwd_roots: vec![], directory: None });
+        assert_eq!((config.policy.cwd_roots, config.policy.directory), (vec![], None));
         assert!(config.rules.allowlist.entries().is_empty());
     }
 
@@ -207,8 +173,8 @@ mod tests {
         settings.apply_file(Path::new("x.toml"), file).unwrap();
         let empty = ["ALLOWED_COMMANDS", "ALLOWED_CWD_ROOTS", "RUNWARD_LIMITS_OUTPUT"];
         settings.apply_environment(&empty.map(|name| (name.into(), " ,".into())).into()).unwrap();
-        let config = Config::read(&mut settings).unwrap();
-        assert_eq!(config.policy, Policy { cwd_roots: vec!["/srv".into()], directory: None });
+        let config = Config::read(&settings).unwrap();
+        assert_eq!((config.policy.cwd_roots, config.policy.directory), (vec!["/srv".into()], None));
         assert!(config.rules.allowlist.entries().is_empty());
     }
 

@@ -23,7 +23,7 @@ pub(crate) enum Origin {
     /// An environment variable.
     Variable(String),
     /// A flag of the command line.
-    Flag(&'static str),
+    Flag(String),
 }
 
 impl Origin {
@@ -42,9 +42,41 @@ impl Origin {
         match self {
             Origin::Default { key } => key.clone(),
             Origin::File { path, line, .. } => format!("{}:{line}", path.display()),
-            Origin::Variable(name) => name.clone(),
-            Origin::Flag(name) => (*name).to_owned(),
+            Origin::Variable(name) | Origin::Flag(name) => name.clone(),
         }
+    }
+
+    /// The section that it stands in, as far as it has a key.
+    pub(crate) fn section(&self) -> &str {
+        match self {
+            Origin::Default { key } | Origin::File { key, .. } => key.split('.').next().unwrap_or_default(),
+            Origin::Variable(_) | Origin::Flag(_) => "",
+        }
+    }
+
+    /// As texts, which is how it comes through serde.
+    pub(crate) fn to_parts(&self) -> Vec<String> {
+        match self {
+            Origin::Default { key } => vec![key.clone()],
+            Origin::File { path, line, key } => {
+                vec![path.to_string_lossy().into_owned(), line.to_string(), key.clone()]
+            }
+            Origin::Variable(name) => vec!["variable".into(), name.clone()],
+            Origin::Flag(name) => vec!["flag".into(), name.clone()],
+        }
+    }
+
+    /// The other way.
+    pub(crate) fn from_parts(parts: Vec<String>) -> Option<Self> {
+        Some(match &*parts {
+            [key] => Origin::Default { key: key.clone() },
+            [kind, name] if kind == "flag" => Origin::Flag(name.clone()),
+            [_, name] => Origin::Variable(name.clone()),
+            [path, line, key] => {
+                Origin::File { path: path.into(), line: line.parse().ok()?, key: key.clone() }
+            }
+            _ => return None,
+        })
     }
 
     /// Whether nobody chose the value.
@@ -58,8 +90,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Default { key } => write!(f, "built-in default of {key}"),
             Origin::File { path, line, key } => write!(f, "{}:{line}: {key}", path.display()),
-            Origin::Variable(name) => f.write_str(name),
-            Origin::Flag(name) => f.write_str(name),
+            Origin::Variable(name) | Origin::Flag(name) => f.write_str(name),
         }
     }
 }

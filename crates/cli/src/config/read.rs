@@ -1,125 +1,170 @@
-//! From a setting's value to its meaning.
+//! From values as they were written to the types that the program uses, by serde.
 
-use std::net::SocketAddr;
-use std::ops::RangeInclusive;
-use std::time::Duration;
+use std::collections::btree_map;
+use std::vec;
 
-use super::error::Error;
+use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::fault::{Fault, LIST};
+use super::node::{Data, Node};
 use super::origin::Origin;
-use super::settings::{Setting, Settings};
-use super::units;
-use super::value::Value;
+use super::placed::PLACED;
 
-impl Settings {
-    /// Takes a duration within bounds.
-    pub(crate) fn duration(
-        &mut self,
-        key: &str,
-        bounds: RangeInclusive<Duration>,
-    ) -> Result<Duration, Error> {
-        self.duration_from(key, bounds).map(|(duration, _)| duration)
+impl Node {
+    /// Hands what it is to a visitor; what that finds wrong is said with the place.
+    fn visit<T>(self, visit: impl FnOnce(Data, &Origin) -> Result<T, Fault>) -> Result<T, Fault> {
+        let Node { data, origin } = self;
+        visit(data, &origin).map_err(|fault| fault.at(&origin))
+    }
+}
+
+impl<'de> Deserializer<'de> for Node {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.visit(|data, _| match data {
+            Data::Given(text) | Data::Text(text) => visitor.visit_string(text),
+            Data::Number(number) => visitor.visit_i64(number),
+            Data::Switch(switch) => visitor.visit_bool(switch),
+            Data::List(items) => visitor.visit_seq(Items(items.into_iter())),
+            Data::Table(table) => visitor.visit_map(Entries { rest: table.into_iter(), value: None }),
+            Data::Odd(name) => Err(serde::de::Error::invalid_type(Unexpected::Other(name), &visitor)),
+        })
     }
 
-    /// The same, and where it came from.
-    pub(crate) fn duration_from(
-        &mut self,
-        key: &str,
-        bounds: RangeInclusive<Duration>,
-    ) -> Result<(Duration, Origin), Error> {
-        let (text, origin) = self.text(key)?;
-        let duration = units::duration(&text).map_err(|what| Error::setting(&origin, what))?;
-        within(&duration, &bounds, &origin, |duration| units::show_duration(*duration))?;
-        Ok((duration, origin))
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.visit(|data, _| match data {
+            Data::Given(text) | Data::Text(text) => visitor.visit_string(text),
+            other => Err(Fault::not_text(other.name())),
+        })
     }
 
-    /// Takes whole seconds within bounds, and where they came from.
-    pub(crate) fn seconds_from(
-        &mut self,
-        key: &str,
-        bounds: RangeInclusive<Duration>,
-    ) -> Result<(Duration, Origin), Error> {
-        let (text, origin) = self.text(key)?;
-        let duration = units::seconds(&text).map_err(|what| Error::setting(&origin, what))?;
-        within(&duration, &bounds, &origin, |duration| units::show_duration(*duration))?;
-        if duration.subsec_millis() != 0 {
-            return Err(Error::setting(&origin, format!("{text:?} is no whole number of seconds")));
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.visit(|data, _| match data {
+            Data::Number(number) => visitor.visit_i64(number),
+            Data::Given(text) => match text.trim().parse() {
+                Ok(number) => visitor.visit_i64(number),
+                Err(_) => Err(Fault::said(format!("{text:?} is not a whole number"))),
+            },
+            other => Err(Fault::expected("a whole number", other.name())),
+        })
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.visit(|data, _| match data {
+            Data::Switch(switch) => visitor.visit_bool(switch),
+            Data::Given(text) => match text.trim().parse() {
+                Ok(switch) => visitor.visit_bool(switch),
+                Err(_) => Err(Fault::said(format!("{text:?} is neither true nor false"))),
+            },
+            other => Err(Fault::expected("true or false", other.name())),
+        })
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.visit(|data, origin| match data {
+            Data::List(items) => visitor.visit_seq(Items(items.into_iter())),
+            Data::Given(text) => {
+                let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+                let items: Vec<_> = entries.map(|entry| Node::given(entry, origin.clone())).collect();
+                visitor.visit_seq(Items(items.into_iter()))
+            }
+            other => Err(Fault::expected(LIST, other.name())),
+        })
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.visit(|data, _| match data {
+            Data::Table(table) => visitor.visit_map(Entries { rest: table.into_iter(), value: None }),
+            other => Err(Fault::expected("a table", other.name())),
+        })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if name != PLACED {
+            return self.deserialize_map(visitor);
         }
-        Ok((duration, origin))
+        let (place, origin) = (self.origin.to_parts(), self.origin.clone());
+        visitor.visit_seq(Placing { place: Some(place), node: Some(self) }).map_err(|fault| fault.at(&origin))
     }
 
-    /// Takes true or false.
-    pub(crate) fn switch(&mut self, key: &str) -> Result<bool, Error> {
-        let Setting { value, origin } = self.take(key)?;
-        let Value::Switch(switch) = value else { return Err(wrong_kind(&origin)) };
-        Ok(switch)
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
     }
 
-    /// Takes a size in bytes within bounds.
-    pub(crate) fn size(&mut self, key: &str, bounds: RangeInclusive<usize>) -> Result<usize, Error> {
-        let (text, origin) = self.text(key)?;
-        let size = units::size(&text).map_err(|what| Error::setting(&origin, what))?;
-        within(&size, &bounds, &origin, |size| units::show_size(*size))?;
-        Ok(size)
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
     }
 
-    /// Takes a whole number within bounds.
-    pub(crate) fn count(&mut self, key: &str, bounds: RangeInclusive<u32>) -> Result<usize, Error> {
-        let Setting { value, origin } = self.take(key)?;
-        let Value::Number(number) = value else { return Err(wrong_kind(&origin)) };
-        let bounds = i64::from(*bounds.start())..=i64::from(*bounds.end());
-        within(&number, &bounds, &origin, i64::to_string)?;
-        usize::try_from(number).map_err(|_| wrong_kind(&origin))
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_string(visitor)
     }
 
-    /// Takes an IP address and a port.
-    pub(crate) fn address(&mut self, key: &str) -> Result<SocketAddr, Error> {
-        let (text, origin) = self.text(key)?;
-        text.trim().parse().map_err(|_| {
-            let what = "is not an address; write IP:PORT, such as 127.0.0.1:8000 or [::1]:8000";
-            Error::setting(&origin, format!("{text:?} {what}"))
-        })
-    }
-
-    /// Takes one of a few words.
-    pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T, Error> {
-        let (text, origin) = self.text(key)?;
-        let chosen = choices.iter().find(|(name, _)| *name == text.trim());
-        chosen.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-            Error::setting(&origin, format!("{text:?} is not one of {}", names.join(", ")))
-        })
-    }
-
-    /// Takes a text, and where it came from.
-    pub(crate) fn text(&mut self, key: &str) -> Result<(String, Origin), Error> {
-        let Setting { value, origin } = self.take(key)?;
-        let Value::Text(text) = value else { return Err(wrong_kind(&origin)) };
-        Ok((text, origin))
-    }
-
-    /// Takes a list of texts, and where it came from.
-    pub(crate) fn list(&mut self, key: &str) -> Result<(Vec<String>, Origin), Error> {
-        let Setting { value, origin } = self.take(key)?;
-        let Value::List(list) = value else { return Err(wrong_kind(&origin)) };
-        Ok((list, origin))
+    forward_to_deserialize_any! {
+        i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct
+        enum identifier ignored_any
     }
 }
 
-fn within<T: PartialOrd>(
-    value: &T,
-    bounds: &RangeInclusive<T>,
-    origin: &Origin,
-    show: impl Fn(&T) -> String,
-) -> Result<(), Error> {
-    if bounds.contains(value) {
-        return Ok(());
+/// The items of a list, one after the other.
+struct Items(vec::IntoIter<Node>);
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        let Some(item) = self.0.next() else { return Ok(None) };
+        seed.deserialize(item).map(Some).map_err(Fault::of_item)
     }
-    let (value, least, most) = (show(value), show(bounds.start()), show(bounds.end()));
-    Err(Error::setting(origin, format!("{value} is out of bounds; it takes {least} to {most}")))
 }
 
-/// Layers only replace a value by one of the same kind, so this is a reader that asks for another kind than the
-/// reference has.
-fn wrong_kind(origin: &Origin) -> Error {
-    Error::setting(origin, "the built-in default is of another kind than the program reads")
+/// The entries of a table, one after the other.
+struct Entries {
+    rest: btree_map::IntoIter<String, Node>,
+    value: Option<Node>,
+}
+
+impl<'de> MapAccess<'de> for Entries {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        let Some((name, value)) = self.rest.next() else { return Ok(None) };
+        let origin = value.origin.clone();
+        self.value = Some(value);
+        let name: serde::de::value::StringDeserializer<Fault> = name.into_deserializer();
+        seed.deserialize(name).map(Some).map_err(|fault| fault.at(&origin))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let absent = || Fault::said("a value is asked for before its key".into());
+        seed.deserialize(self.value.take().ok_or_else(absent)?)
+    }
+}
+
+/// What [`Placed`](super::placed::Placed) is read from: the place, then the value.
+struct Placing {
+    place: Option<Vec<String>>,
+    node: Option<Node>,
+}
+
+impl<'de> SeqAccess<'de> for Placing {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        if let Some(place) = self.place.take() {
+            let place: serde::de::value::SeqDeserializer<_, Fault> = place.into_deserializer();
+            return seed.deserialize(place).map(Some);
+        }
+        self.node.take().map(|node| seed.deserialize(node)).transpose()
+    }
 }

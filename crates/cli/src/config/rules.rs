@@ -2,12 +2,13 @@
 
 use runward_policy::{Allowlist, Blocked, BlockedPattern, Rules};
 
+use super::Config;
 use super::error::Error;
-use super::origin::Origin;
-use super::settings::Settings;
+use super::placed::Placed;
+use super::rule::Rule;
 
 /// Everything that the policy judges commands by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RuleBook {
     pub(crate) allowlist: Allowlist,
     pub(crate) rules: Rules,
@@ -16,41 +17,41 @@ pub(crate) struct RuleBook {
 }
 
 impl RuleBook {
-    pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let first = settings.list("policy.allowed_commands")?;
-        let second = settings.list("shell_tool.allowed_commands")?;
+    /// The rules of every list and table.
+    pub(super) fn of(config: &Config) -> Result<Self, Error> {
+        let (first, told) = (&config.policy.allowed_commands, &config.shell_tool);
+        let second = &told.allowed_commands;
         let rules = Rules {
-            blocked: entries(settings, "shell_tool.blocked_commands", Blocked::parse)?,
-            patterns: entries(settings, "shell_tool.blocked_patterns", BlockedPattern::parse)?,
-            prefixes: settings.take_rules(),
+            blocked: entries(&told.blocked_commands, Blocked::parse)?,
+            patterns: entries(&told.blocked_patterns, BlockedPattern::parse)?,
+            prefixes: config.rule.iter().map(Rule::checked).collect::<Result<_, _>>()?,
         };
-        let listed = !(first.1.is_default() && second.1.is_default());
+        let listed = !(first.origin.is_default() && second.origin.is_default());
         Ok(RuleBook { allowlist: one_list(first, second)?, rules, listed })
     }
 }
 
 /// Both lists where they come from the same layer, else the one from the later layer.
-fn one_list(first: (Vec<String>, Origin), second: (Vec<String>, Origin)) -> Result<Allowlist, Error> {
-    let (later, earlier) = if second.1.layer() > first.1.layer() { (second, first) } else { (first, second) };
-    let same = later.1.layer() == earlier.1.layer();
+fn one_list(first: &Placed<Vec<String>>, second: &Placed<Vec<String>>) -> Result<Allowlist, Error> {
+    let is_later = second.origin.layer() > first.origin.layer();
+    let (later, earlier) = if is_later { (second, first) } else { (first, second) };
+    let is_same = later.origin.layer() == earlier.origin.layer();
     let later = allowlist(later)?;
-    if same { Ok(later.and(&allowlist(earlier)?)) } else { Ok(later) }
+    if is_same { Ok(later.and(&allowlist(earlier)?)) } else { Ok(later) }
 }
 
-fn allowlist((entries, origin): (Vec<String>, Origin)) -> Result<Allowlist, Error> {
+fn allowlist(Placed { value: entries, origin }: &Placed<Vec<String>>) -> Result<Allowlist, Error> {
     if let Some(entry) = entries.iter().find(|entry| entry.contains(',')) {
-        return Err(Error::setting(&origin, format!("{entry:?} holds a comma; write one command an entry")));
+        return Err(Error::setting(origin, format!("{entry:?} holds a comma; write one command an entry")));
     }
     Ok(Allowlist::parse(&entries.join(",")).found_at(origin.place()))
 }
 
 fn entries<T>(
-    settings: &mut Settings,
-    key: &str,
+    Placed { value: texts, origin }: &Placed<Vec<String>>,
     parse: impl Fn(&str, String) -> Result<T, String>,
 ) -> Result<Vec<T>, Error> {
-    let (texts, origin) = settings.list(key)?;
-    let one = |text: &String| parse(text, origin.place()).map_err(|what| Error::setting(&origin, what));
+    let one = |text: &String| parse(text, origin.place()).map_err(|what| Error::setting(origin, what));
     texts.iter().map(one).collect()
 }
 
@@ -58,6 +59,7 @@ fn entries<T>(
 mod tests {
     use std::path::Path;
 
+    use super::super::settings::Settings;
     use super::*;
 
     fn with(text: &str, variables: &[(&str, &str)]) -> Result<RuleBook, String> {
@@ -66,7 +68,7 @@ mod tests {
         settings
             .apply_file(Path::new("x.toml"), text)
             .and_then(|()| settings.apply_environment(&variables))
-            .and_then(|()| RuleBook::read(&mut settings))
+            .and_then(|()| Config::read(&settings).map(|config| config.rules))
             .map_err(|error| error.to_string())
     }
 

@@ -1,198 +1,258 @@
-//! From settings to the sections of the configuration, with their bounds.
+//! The sections of the settings that are small, and the bounds of what they hold.
 
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use runward_engine::Background;
+use runward_model::Containment;
+use runward_proxy::Reach;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use tracing_subscriber::EnvFilter;
 
-use super::approvals::Approvals;
 use super::error::Error;
-use super::origin::Origin;
-use super::rules::RuleBook;
-use super::settings::Settings;
-use super::{
-    Audit, Background, Config, Containment, Http, Limits, Log, LogFormat, Output, Policy, Sandbox, ShellTool,
-    units,
-};
+use super::fields::{choice, readers};
+use super::placed::Placed;
+use super::sandbox::raw_network;
+use super::units;
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
 
-impl Config {
-    /// Takes every setting and checks it.
-    pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let patience = Duration::from_secs(1)..=Duration::from_hours(24);
-        let heartbeat = Duration::from_secs(1)..=Duration::from_mins(10);
-        Ok(Config {
-            file: None,
-            tools: read_tools(settings)?,
-            policy: Policy::read(settings)?,
-            rules: RuleBook::read(settings)?,
-            approvals: Approvals::read(settings)?,
-            escalations: Vec::new(),
-            shell_tool: ShellTool::read(settings)?,
-            limits: Limits::read(settings)?,
-            http: Http::read(settings)?,
-            output: Output::read(settings)?,
-            abort_file: read_path(settings, "workflow.abort_file")?,
-            heartbeat: settings.duration("mcp.heartbeat", heartbeat)?,
-            patience: settings.duration("mcp.patience", patience)?,
-            containment: read_containment(settings)?,
-            background: settings
-                .choice("process.background", &[("kill", Background::Kill), ("keep", Background::Keep)])?,
-            audit: Audit::read(settings)?,
-            sandbox: Sandbox::read(settings)?,
-            redact: settings.switch("secrets.redact")?,
-            secret_variables: settings.list("secrets.variables")?.0,
-            log: Log::read(settings)?,
-        })
-    }
+/// Longer than a day nothing waits.
+const DAY: Duration = Duration::from_hours(24);
+
+/// What processes that a command leaves behind can be left to.
+const BACKGROUND: [(&str, Background); 2] = [("kill", Background::Kill), ("keep", Background::Keep)];
+
+readers! {
+    timeout: Placed<Duration> = placed_duration(Duration::from_millis(1)..=DAY);
+    grace: Duration = duration(Duration::ZERO..=Duration::from_mins(1));
+    poll: Duration = duration(Duration::from_secs(5)..=DAY);
+    sessions: usize = count(1..=4096);
+    tokens: usize = count(16..=1_000_000);
+    memory: Option<u64> = some_size(1 << 40);
+    processes: Option<u64> = some_count(1 << 22);
+    some_time: Option<Duration> = some_duration(DAY);
+    file_size: Option<u64> = some_size(1 << 50);
+    open_files: Option<u64> = some_count(1 << 20);
+    buffer: usize = size(SIZES);
+    quota: u64 = size(1 << 20..=1 << 50);
+    days: Duration = duration(Duration::from_mins(1)..=Duration::from_hours(24 * 365));
+    path: Option<PathBuf> = path();
+    pause: Duration = duration(Duration::from_millis(100)..=Duration::from_hours(1));
+    connections: usize = count(4..=65_536);
+    address: SocketAddr = address();
+    heartbeat: Duration = duration(Duration::from_secs(1)..=Duration::from_mins(10));
+    patience: Duration = duration(Duration::from_secs(1)..=DAY);
+    background: Background = choice(&BACKGROUND);
+    log_format: LogFormat = choice(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
 }
 
-/// Zero is no limit.
-fn read_raw_timeout(settings: &mut Settings) -> Result<Option<Duration>, Error> {
-    let timeout = settings.duration("raw.timeout", Duration::ZERO..=Duration::from_hours(24))?;
-    Ok(Some(timeout).filter(|timeout| !timeout.is_zero()))
+/// Where commands may run, and what decides about them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Policy {
+    /// As written, to be read with the list of `[shell_tool]`.
+    pub(super) allowed_commands: Placed<Vec<String>>,
+    /// As written: they are resolved for each call, so that one that vanishes refuses the call.
+    pub(crate) cwd_roots: Vec<PathBuf>,
+    /// Rules in Rego.
+    #[serde(deserialize_with = "directory")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
-impl Policy {
-    fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let (cwd_roots, _) = settings.list("policy.cwd_roots")?;
-        let (directory, origin) = settings.text("policy.directory")?;
-        let directory = Some(directory).filter(|directory| !directory.is_empty());
-        let failed = |error: std::io::Error| Error::setting(&origin, error.to_string());
-        let directory = directory.map(std::path::absolute).transpose().map_err(failed)?;
-        Ok(Policy { cwd_roots: cwd_roots.into_iter().map(PathBuf::from).collect(), directory })
-    }
+/// How long and how much.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Limits {
+    #[serde(deserialize_with = "timeout")]
+    pub(crate) default_timeout: Placed<Duration>,
+    #[serde(deserialize_with = "timeout")]
+    pub(crate) max_timeout: Placed<Duration>,
+    #[serde(deserialize_with = "buffer")]
+    pub(crate) output: usize,
+    #[serde(deserialize_with = "sessions")]
+    pub(crate) sessions: usize,
+    #[serde(deserialize_with = "grace")]
+    pub(crate) kill_grace: Duration,
+    #[serde(deserialize_with = "grace")]
+    pub(crate) shutdown_grace: Duration,
+    #[serde(deserialize_with = "grace")]
+    pub(crate) drain_grace: Duration,
+    #[serde(deserialize_with = "sessions")]
+    pub(crate) kept_sessions: usize,
+    #[serde(deserialize_with = "poll")]
+    pub(crate) longest_poll: Duration,
+    #[serde(deserialize_with = "tokens")]
+    pub(crate) reply_tokens: usize,
+    #[serde(deserialize_with = "memory")]
+    pub(crate) memory: Option<u64>,
+    #[serde(deserialize_with = "processes")]
+    processes: Option<u64>,
+    #[serde(deserialize_with = "some_time")]
+    cpu_time: Option<Duration>,
+    #[serde(deserialize_with = "file_size")]
+    file_size: Option<u64>,
+    #[serde(deserialize_with = "open_files")]
+    open_files: Option<u64>,
+}
+
+/// Where and for how long whole outputs are kept.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Output {
+    /// `None` is the usual place.
+    #[serde(deserialize_with = "path")]
+    pub(crate) directory: Option<PathBuf>,
+    #[serde(deserialize_with = "quota")]
+    pub(crate) quota: u64,
+    #[serde(deserialize_with = "days")]
+    pub(crate) keep: Duration,
+}
+
+/// What a run can do to others.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Workflow {
+    /// The file that stops everything while it exists; `None` is the usual place.
+    #[serde(deserialize_with = "path")]
+    pub(crate) abort_file: Option<PathBuf>,
+}
+
+/// How HTTP is served.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Http {
+    #[serde(deserialize_with = "address")]
+    pub(crate) bind: SocketAddr,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) allowed_origins: Vec<String>,
+    #[serde(deserialize_with = "buffer")]
+    pub(crate) max_body: usize,
+    /// How long the head of a request may take.
+    #[serde(deserialize_with = "pause")]
+    pub(crate) head_timeout: Duration,
+    /// How long the body of a request may stand still.
+    #[serde(deserialize_with = "pause")]
+    pub(crate) body_timeout: Duration,
+    /// How long a connection may be silent whose client was not let in yet.
+    #[serde(deserialize_with = "pause")]
+    pub(crate) idle_timeout: Duration,
+    #[serde(deserialize_with = "connections")]
+    pub(crate) max_connections: usize,
+}
+
+/// The streaming endpoint.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Raw {
+    /// How long a command may run when its caller does not say; `None` is for as long as it likes.
+    #[serde(deserialize_with = "some_time")]
+    pub(crate) timeout: Option<Duration>,
+    #[serde(deserialize_with = "raw_network")]
+    pub(crate) network: Reach,
+}
+
+/// How MCP is spoken.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mcp {
+    /// How often a silent command reports that it is alive.
+    #[serde(deserialize_with = "heartbeat")]
+    pub(crate) heartbeat: Duration,
+    /// How long a caller that hears of no progress waits before its command goes on without it.
+    #[serde(deserialize_with = "patience")]
+    pub(crate) patience: Duration,
+}
+
+/// What holds processes together.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Process {
+    /// What alone may hold process trees together; `None` is the strongest that this host offers.
+    #[serde(deserialize_with = "containment")]
+    pub(crate) containment: Option<Containment>,
+    #[serde(deserialize_with = "background")]
+    pub(crate) background: Background,
+}
+
+/// What must not be shown.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Secrets {
+    /// Whether secret values are taken out of what commands print.
+    pub(crate) redact: bool,
+    /// Variables that hold secrets although their names do not look so.
+    pub(crate) variables: Vec<String>,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Log {
+    #[serde(deserialize_with = "log_format")]
+    pub(crate) format: LogFormat,
+    /// In the filter language of `tracing`.
+    #[serde(deserialize_with = "filter")]
+    pub(crate) filter: String,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
 }
 
 impl Limits {
-    fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let grace = Duration::ZERO..=Duration::from_mins(1);
-        let (default_timeout, max_timeout) = read_timeouts(settings)?;
-        Ok(Limits {
-            default_timeout,
-            max_timeout,
-            output: settings.size("limits.output", SIZES)?,
-            sessions: settings.count("limits.sessions", 1..=4096)?,
-            kill_grace: settings.duration("limits.kill_grace", grace.clone())?,
-            shutdown_grace: settings.duration("limits.shutdown_grace", grace.clone())?,
-            drain_grace: settings.duration("limits.drain_grace", grace)?,
-            kept_sessions: settings.count("limits.kept_sessions", 1..=4096)?,
-            longest_poll: settings
-                .duration("limits.longest_poll", Duration::from_secs(5)..=Duration::from_hours(24))?,
-            reply_tokens: settings.count("limits.reply_tokens", 16..=1_000_000)?,
-            usage: read_usage(settings)?,
-        })
+    /// How much each command may use.
+    pub(crate) fn usage(&self) -> runward_model::Limits {
+        let Limits { memory, processes, cpu_time, file_size, open_files, .. } = *self;
+        runward_model::Limits { memory, processes, cpu_time, file_size, open_files }
+    }
+
+    /// What no field can see by itself.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        in_order("limits", &self.default_timeout, &self.max_timeout)
     }
 }
 
-/// Zero is no limit.
-fn read_usage(settings: &mut Settings) -> Result<runward_model::Limits, Error> {
-    let some = |amount: usize| u64::try_from(amount).ok().filter(|amount| *amount > 0);
-    let cpu_time = settings.duration("limits.cpu_time", Duration::ZERO..=Duration::from_hours(24))?;
-    Ok(runward_model::Limits {
-        memory: some(settings.size("limits.memory", 0..=1 << 40)?),
-        processes: some(settings.count("limits.processes", 0..=1 << 22)?),
-        cpu_time: Some(cpu_time).filter(|time| !time.is_zero()),
-        file_size: some(settings.size("limits.file_size", 0..=1 << 50)?),
-        open_files: some(settings.count("limits.open_files", 0..=1 << 20)?),
-    })
-}
-
-impl Output {
-    fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let keep = Duration::from_mins(1)..=Duration::from_hours(24 * 365);
-        Ok(Output {
-            directory: read_path(settings, "output.directory")?,
-            quota: settings.size("output.quota", 1 << 20..=1 << 50)?,
-            keep: settings.duration("output.keep", keep)?,
-        })
-    }
-}
-
-impl Http {
-    fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let pause = Duration::from_millis(100)..=Duration::from_hours(1);
-        Ok(Http {
-            bind: settings.address("http.bind")?,
-            allowed_hosts: settings.list("http.allowed_hosts")?.0,
-            allowed_origins: settings.list("http.allowed_origins")?.0,
-            max_body: settings.size("http.max_body", SIZES)?,
-            head_timeout: settings.duration("http.head_timeout", pause.clone())?,
-            body_timeout: settings.duration("http.body_timeout", pause.clone())?,
-            idle_timeout: settings.duration("http.idle_timeout", pause)?,
-            max_connections: settings.count("http.max_connections", 4..=65_536)?,
-            raw_timeout: read_raw_timeout(settings)?,
-            tokens: settings.take_tokens(),
-        })
-    }
-}
-
-impl Log {
-    fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
-        let format = settings.choice("log.format", &formats)?;
-        let (filter, origin) = settings.text("log.filter")?;
-        EnvFilter::try_new(&filter).map_err(|error| {
-            let what = "is not a log filter; write a level such as \"info\", or levels by part such as \"info,rmcp=off\"";
-            Error::setting(&origin, format!("{filter:?} {what} ({error})"))
-        })?;
-        Ok(Log { format, filter })
-    }
-}
-
-fn read_timeouts(settings: &mut Settings) -> Result<(Duration, Duration), Error> {
-    let bounds = Duration::from_millis(1)..=Duration::from_hours(24);
-    let (default, default_origin) = settings.duration_from("limits.default_timeout", bounds.clone())?;
-    let (max, max_origin) = settings.duration_from("limits.max_timeout", bounds)?;
-    in_order("limits", (default, default_origin), (max, max_origin))
-}
-
-/// The default timeout of a section and its longest one, once the default is known to be at most that.
+/// Whether the default timeout of a section is at most its longest one.
 pub(super) fn in_order(
     section: &str,
-    (default, default_origin): (Duration, Origin),
-    (max, max_origin): (Duration, Origin),
-) -> Result<(Duration, Duration), Error> {
-    if default <= max {
-        return Ok((default, max));
+    default: &Placed<Duration>,
+    max: &Placed<Duration>,
+) -> Result<(), Error> {
+    if default.value <= max.value {
+        return Ok(());
     }
-    let origin = if default_origin.is_default() { max_origin } else { default_origin };
-    let (default, max) = (units::show_duration(default), units::show_duration(max));
+    let origin = if default.origin.is_default() { &max.origin } else { &default.origin };
+    let (default, max) = (units::show_duration(default.value), units::show_duration(max.value));
     let what = format!(
         "{section}.default_timeout ({default}) is longer than {section}.max_timeout ({max}); change either"
     );
-    Err(Error::setting(&origin, what))
+    Err(Error::setting(origin, what))
 }
 
-/// An absolute path; empty is the usual place.
-pub(super) fn read_path(settings: &mut Settings, key: &str) -> Result<Option<PathBuf>, Error> {
-    let (text, origin) = settings.text(key)?;
-    let path = Some(PathBuf::from(&text)).filter(|path| !path.as_os_str().is_empty());
-    match path {
-        Some(path) if !path.is_absolute() => {
-            Err(Error::setting(&origin, format!("{text:?} is not an absolute path")))
-        }
-        path => Ok(path),
-    }
+/// Relative to the directory that the program was started in.
+fn directory<'de, D: Deserializer<'de>>(setting: D) -> Result<Option<PathBuf>, D::Error> {
+    let directory = Some(String::deserialize(setting)?).filter(|directory| !directory.is_empty());
+    directory.map(std::path::absolute).transpose().map_err(D::Error::custom)
 }
 
-fn read_tools(settings: &mut Settings) -> Result<Vec<String>, Error> {
-    let (tools, origin) = settings.list("tools")?;
-    let known = [runward_server::tool_names(), vec![runward_server::RAW]].concat();
-    match tools.iter().find(|tool| !known.contains(&tool.as_str())) {
-        None => Ok(tools),
-        Some(unknown) => {
-            let what = format!("there is no tool {unknown:?}; the tools are {}", known.join(", "));
-            Err(Error::setting(&origin, what))
-        }
-    }
-}
-
-fn read_containment(settings: &mut Settings) -> Result<Option<Containment>, Error> {
+fn containment<'de, D: Deserializer<'de>>(setting: D) -> Result<Option<Containment>, D::Error> {
     let known = Containment::ALL.map(|containment| (containment.name(), Some(containment)));
-    let choices = [&[("auto", None)], &known[..]].concat();
-    settings.choice("process.containment", &choices)
+    choice(setting, &[&[("auto", None)], &known[..]].concat())
+}
+
+fn filter<'de, D: Deserializer<'de>>(setting: D) -> Result<String, D::Error> {
+    let filter = String::deserialize(setting)?;
+    EnvFilter::try_new(&filter).map_err(|error| {
+        let what = "is not a log filter; write a level such as \"info\", or levels by part such as \"info,rmcp=off\"";
+        D::Error::custom(format!("{filter:?} {what} ({error})"))
+    })?;
+    Ok(filter)
 }

@@ -8,59 +8,46 @@ use toml::de::{DeTable, DeValue};
 
 use super::environment::{Variables, empty_counts, refuse_misspelt, variable};
 use super::error::Error;
+use super::node::{Data, Node};
 use super::origin::Origin;
-use super::rule::{self, Rule};
-use super::token::{self, Token};
-use super::value::Value;
+use super::{rule, token};
 
-/// The reference: every setting that exists, its kind and its default.
+/// The reference: every setting that exists, and its default.
 const DEFAULTS: &str = include_str!("../../../../config/default.toml");
 
-/// Durations that may be written as a number of seconds.
-const SECONDS: [&str; 2] = ["shell_tool.default_timeout", "shell_tool.max_timeout"];
-
-/// Networks, which may be written as lists of hosts.
-const NETWORKS: [&str; 3] = ["sandbox.network", "network_tool.network", "raw.network"];
+/// Tables of which there may be several, in the file only, and how they are written.
+const TABLES: [(&str, &str); 2] = [("rule", rule::HOW), ("token", token::HOW)];
 
 /// Every setting by its key, such as `limits.output`, with the value that won so far.
-#[derive(Debug)]
-pub(crate) struct Settings {
-    known: BTreeMap<String, Setting>,
-    /// The rules of the file, which have no defaults.
-    rules: Vec<Rule>,
-    /// The tokens of the file, which have no defaults either.
-    tokens: Vec<Token>,
-}
-
-/// A value and where it came from.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    pub(crate) value: Value,
-    pub(crate) origin: Origin,
+pub(crate) struct Settings {
+    known: BTreeMap<String, Node>,
+    /// The tables of the file, which have no defaults.
+    tables: BTreeMap<String, Node>,
 }
 
 impl Settings {
     /// The first layer.
     pub(crate) fn defaults() -> Result<Self, Error> {
-        let document = parse(DEFAULTS, Path::new("config/default.toml"))?;
-        let mut settings = Settings { known: BTreeMap::new(), rules: Vec::new(), tokens: Vec::new() };
-        settings.collect_defaults(document.get_ref(), "")?;
+        Settings::of_reference(DEFAULTS)
+    }
+
+    fn of_reference(text: &str) -> Result<Self, Error> {
+        let document = parse(text, Path::new("config/default.toml"))?;
+        let mut settings = Settings { known: BTreeMap::new(), tables: BTreeMap::new() };
+        settings.collect_defaults(document.get_ref(), "");
         Ok(settings)
     }
 
-    fn collect_defaults(&mut self, table: &DeTable<'_>, section: &str) -> Result<(), Error> {
+    fn collect_defaults(&mut self, table: &DeTable<'_>, section: &str) {
         for (name, value) in table {
             let key = key_in(section, name.get_ref());
             if let DeValue::Table(inside) = value.get_ref() {
-                self.collect_defaults(inside, &key)?;
-                continue;
+                self.collect_defaults(inside, &key);
+            } else {
+                self.known.insert(key.clone(), Node::of_default(value, &key));
             }
-            let origin = Origin::Default { key: key.clone() };
-            let value =
-                Value::from_toml(value.get_ref(), None).map_err(|what| Error::setting(&origin, what))?;
-            self.known.insert(key, Setting { value, origin });
         }
-        Ok(())
     }
 
     /// The second layer: the text of a file.
@@ -73,24 +60,11 @@ impl Settings {
         for (name, value) in table {
             let key = key_in(section, name.get_ref());
             let origin = source.origin(name.span().start, &key);
-            if key == "rule" {
-                self.rules = rule::read(value.get_ref(), source, &origin)?;
-                continue;
-            }
-            if key == "token" {
-                self.tokens = token::read(value.get_ref(), source, &origin)?;
-                continue;
-            }
-            if let Some(setting) = self.known.get_mut(&key) {
-                let read = if SECONDS.contains(&key.as_str()) {
-                    Value::from_toml_seconds(value.get_ref(), &setting.value)
-                } else if NETWORKS.contains(&key.as_str()) {
-                    Value::from_toml_network(value.get_ref(), &setting.value)
-                } else {
-                    Value::from_toml(value.get_ref(), Some(&setting.value))
-                };
-                let value = read.map_err(|what| Error::setting(&origin, what))?;
-                *setting = Setting { value, origin };
+            if let Some((_, how)) = TABLES.iter().find(|(name, _)| *name == key) {
+                let tables = tables(Node::of_tables(value, origin, &key, source), how)?;
+                self.tables.insert(key, tables);
+            } else if let Some(setting) = self.known.get_mut(&key) {
+                *setting = Node::of_setting(value, origin, &key, source);
             } else if !self.is_section(&key) {
                 return Err(Error::setting(&origin, self.unknown(&key)));
             } else if let DeValue::Table(inside) = value.get_ref() {
@@ -113,38 +87,33 @@ impl Settings {
             let origin = Origin::Variable(name);
             let text = text.to_str().ok_or_else(|| Error::setting(&origin, "the value is not UTF-8 text"))?;
             if !is_blank(text) || empty_counts(key) {
-                setting.replace(text, origin)?;
+                *setting = Node::given(text, origin);
             }
         }
         Ok(())
     }
 
     /// The last layer: one flag of the command line.
-    pub(crate) fn apply_flag(&mut self, flag: &'static str, key: &str, text: &str) -> Result<(), Error> {
-        let origin = Origin::Flag(flag);
-        match self.known.get_mut(key) {
-            Some(setting) => setting.replace(text, origin),
-            None => Err(Error::setting(&origin, self.unknown(key))),
+    pub(crate) fn apply_flag(&mut self, flag: &str, key: &str, text: &str) -> Result<(), Error> {
+        let origin = Origin::Flag(flag.to_owned());
+        let unknown = || Error::setting(&origin, self.unknown(key));
+        if !self.known.contains_key(key) {
+            return Err(unknown());
         }
+        self.known.insert(key.to_owned(), Node::given(text, origin));
+        Ok(())
     }
 
-    /// Takes a setting out, so that what nobody reads can be seen to remain.
-    pub(crate) fn take(&mut self, key: &str) -> Result<Setting, Error> {
-        let absent = || Error::setting(&Origin::Default { key: key.into() }, "there is none");
-        self.known.remove(key).ok_or_else(absent)
+    /// All of them together, as the types of the program are read from it.
+    pub(crate) fn to_node(&self) -> Node {
+        let mut root = BTreeMap::new();
+        for (key, node) in self.known.iter().chain(&self.tables) {
+            put(&mut root, key, node.clone());
+        }
+        Node { data: Data::Table(root), origin: Origin::Default { key: String::new() } }
     }
 
-    /// Takes the rules out.
-    pub(crate) fn take_rules(&mut self) -> Vec<Rule> {
-        std::mem::take(&mut self.rules)
-    }
-
-    /// Takes the tokens out.
-    pub(crate) fn take_tokens(&mut self) -> Vec<Token> {
-        std::mem::take(&mut self.tokens)
-    }
-
-    /// The settings that are left.
+    /// The keys of all settings.
     #[cfg(test)]
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.known.keys().map(String::as_str)
@@ -171,18 +140,32 @@ impl Settings {
         }
         let first = |known: &'_ str| known.split('.').next().unwrap_or_default().len();
         let mut names: Vec<&str> = known().map(|known| known.get(..first(known)).unwrap_or(known)).collect();
-        names.extend(["rule", "token"]);
+        names.extend(TABLES.map(|(name, _)| name));
         names.sort_unstable();
         names.dedup();
         names
     }
 }
 
-impl Setting {
-    fn replace(&mut self, text: &str, origin: Origin) -> Result<(), Error> {
-        let value = Value::from_text(text, &self.value).map_err(|what| Error::setting(&origin, what))?;
-        *self = Setting { value, origin };
-        Ok(())
+/// Puts a setting into its section.
+fn put(table: &mut BTreeMap<String, Node>, key: &str, node: Node) {
+    let Some((section, rest)) = key.split_once('.') else {
+        table.insert(key.to_owned(), node);
+        return;
+    };
+    let empty =
+        || Node { data: Data::Table(BTreeMap::new()), origin: Origin::Default { key: section.to_owned() } };
+    if let Data::Table(inside) = &mut table.entry(section.to_owned()).or_insert_with(empty).data {
+        put(inside, rest, node);
+    }
+}
+
+/// A list of tables, and nothing else.
+pub(super) fn tables(node: Node, how: &str) -> Result<Node, Error> {
+    let Data::List(items) = &node.data else { return Err(Error::setting(&node.origin, how)) };
+    match items.iter().find(|item| !matches!(item.data, Data::Table(_))) {
+        Some(item) => Err(Error::setting(&item.origin, how)),
+        None => Ok(node),
     }
 }
 
@@ -218,4 +201,30 @@ fn line_at(text: &str, offset: usize) -> usize {
 
 fn key_in(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    #[test]
+    fn a_setting_stands_in_the_reference_and_in_one_struct() {
+        let read = |settings: &Settings| Config::read(settings).map_err(|error| error.to_string());
+        let reference = Settings::defaults().unwrap();
+        read(&reference).unwrap();
+        for key in reference.keys() {
+            let mut without = reference.clone();
+            without.known.remove(key);
+            let error = read(&without).unwrap_err();
+            let name = key.rsplit('.').next().unwrap_or(key);
+            assert!(
+                error.contains(&format!("missing field `{name}`")),
+                "{key} is read from nowhere: {error}"
+            );
+            let mut with = reference.clone();
+            with.known.insert(format!("{key}_too"), reference.known[key].clone());
+            assert!(read(&with).is_err(), "a setting beside {key} is read by nobody");
+        }
+    }
 }

@@ -4,32 +4,65 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runward_policy::Given;
+use serde::de::{Error as _, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::error::Error;
+use super::fields::{readers, within};
+use super::placed::Placed;
 use super::sections::in_order;
-use super::settings::Settings;
+use super::units;
+
+/// What callers may give.
+const GIVEN: [(&str, Given); 2] = [("open", Given::Open), ("listed", Given::Listed)];
+
+/// What commands get.
+const INHERIT: [(&str, Inherit); 3] =
+    [("core", Inherit::Core), ("all", Inherit::All), ("none", Inherit::None)];
+
+readers! {
+    output_size: usize = size(1 << 10..=16 << 30);
+    reply_size: usize = size(1 << 10..=16 << 20);
+    environment: Given = choice(&GIVEN);
+    inherit: Inherit = choice(&INHERIT);
+    login_timeout: Duration = duration(Duration::ZERO..=Duration::from_mins(5));
+}
 
 /// What the tool `shell` is told by itself, and rules that hold for every tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ShellTool {
-    pub(crate) default_timeout: Duration,
-    pub(crate) max_timeout: Duration,
+    #[serde(deserialize_with = "timeout")]
+    pub(crate) default_timeout: Placed<Duration>,
+    #[serde(deserialize_with = "timeout")]
+    pub(crate) max_timeout: Placed<Duration>,
+    #[serde(deserialize_with = "output_size")]
     pub(crate) max_output_size: usize,
     /// What of it a reply shows.
+    #[serde(deserialize_with = "reply_size")]
     pub(crate) reply_size: usize,
+    /// As written, to be read with the list of `[policy]`.
+    pub(super) allowed_commands: Placed<Vec<String>>,
+    /// As written.
+    pub(super) blocked_commands: Placed<Vec<String>>,
+    /// As written.
+    pub(super) blocked_patterns: Placed<Vec<String>>,
     /// As written; they are resolved for each call.
     pub(crate) allowed_directories: Vec<PathBuf>,
     pub(crate) log_commands: bool,
     /// Which variables callers may give.
+    #[serde(deserialize_with = "environment")]
     pub(crate) environment: Given,
     /// Patterns for names.
     pub(crate) environment_allow: Vec<String>,
     /// Patterns for names.
     pub(crate) environment_deny: Vec<String>,
+    #[serde(rename = "inherit_environment", deserialize_with = "inherit")]
     pub(crate) inherit: Inherit,
     /// Patterns for names.
     pub(crate) inherit_also: Vec<String>,
     /// How long start-up files may take; zero captures nothing.
+    #[serde(deserialize_with = "login_timeout")]
     pub(crate) login_timeout: Duration,
 }
 
@@ -45,29 +78,47 @@ pub(crate) enum Inherit {
 }
 
 impl ShellTool {
-    pub(super) fn read(settings: &mut Settings) -> Result<Self, Error> {
-        let bounds = Duration::from_secs(1)..=Duration::from_hours(24);
-        let default = settings.seconds_from("shell_tool.default_timeout", bounds.clone())?;
-        let max = settings.seconds_from("shell_tool.max_timeout", bounds)?;
-        let (default_timeout, max_timeout) = in_order("shell_tool", default, max)?;
-        let kinds = [("core", Inherit::Core), ("all", Inherit::All), ("none", Inherit::None)];
-        let given = [("open", Given::Open), ("listed", Given::Listed)];
-        let directories = settings.list("shell_tool.allowed_directories")?.0;
-        Ok(ShellTool {
-            default_timeout,
-            max_timeout,
-            max_output_size: settings.size("shell_tool.max_output_size", 1 << 10..=16 << 30)?,
-            reply_size: settings.size("shell_tool.reply_size", 1 << 10..=16 << 20)?,
-            allowed_directories: directories.into_iter().map(PathBuf::from).collect(),
-            log_commands: settings.switch("shell_tool.log_commands")?,
-            environment: settings.choice("shell_tool.environment", &given)?,
-            environment_allow: settings.list("shell_tool.environment_allow")?.0,
-            environment_deny: settings.list("shell_tool.environment_deny")?.0,
-            inherit: settings.choice("shell_tool.inherit_environment", &kinds)?,
-            inherit_also: settings.list("shell_tool.inherit_also")?.0,
-            login_timeout: settings
-                .duration("shell_tool.login_timeout", Duration::ZERO..=Duration::from_mins(5))?,
-        })
+    /// What no field can see by itself.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        in_order("shell_tool", &self.default_timeout, &self.max_timeout)
+    }
+}
+
+/// Whole seconds: a number of them, or a duration.
+fn timeout<'de, D: Deserializer<'de>>(setting: D) -> Result<Placed<Duration>, D::Error> {
+    let bounds = Duration::from_secs(1)..=Duration::from_hours(24);
+    let read = |Seconds(text): Seconds| {
+        let duration = within(units::seconds(&text)?, &bounds, |duration| units::show_duration(*duration))?;
+        match duration.subsec_millis() {
+            0 => Ok(duration),
+            _ => Err(format!("{text:?} is no whole number of seconds")),
+        }
+    };
+    Placed::deserialize(setting)?.try_map(read).map_err(D::Error::custom)
+}
+
+/// A text, which may be written as a number.
+struct Seconds(String);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = Seconds;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("text in quotes")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Seconds, E> {
+                Ok(Seconds(text.to_owned()))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Seconds, E> {
+                Ok(Seconds(number.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Either)
     }
 }
 
@@ -77,19 +128,20 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::config::settings::Settings;
 
     fn with(section: &str) -> Result<ShellTool, String> {
         let mut settings = Settings::defaults().unwrap();
         let text = format!("[shell_tool]\n{section}\n");
         settings.apply_file(Path::new("x.toml"), &text).map_err(|error| error.to_string())?;
-        Config::read(&mut settings).map(|config| config.shell_tool).map_err(|error| error.to_string())
+        Config::read(&settings).map(|config| config.shell_tool).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_defaults_are_those_of_the_specification() {
         let told = with("").unwrap();
         assert_eq!(
-            (told.default_timeout, told.max_timeout),
+            (*told.default_timeout, *told.max_timeout),
             (Duration::from_mins(5), Duration::from_mins(30))
         );
         assert_eq!((told.max_output_size, told.log_commands), (10_000_000, true));
@@ -100,7 +152,7 @@ mod tests {
     fn timeouts_are_seconds_or_durations() {
         let told = with("default_timeout = 60\nmax_timeout = '2h'").unwrap();
         assert_eq!(
-            (told.default_timeout, told.max_timeout),
+            (*told.default_timeout, *told.max_timeout),
             (Duration::from_mins(1), Duration::from_hours(2))
         );
         for (wrong, message) in [

@@ -1,14 +1,13 @@
 //! `[[token]]`: who may call over HTTP, by the hash of what they show, and what they may do.
 
 use runward_server::Role;
-use toml::Spanned;
-use toml::de::DeValue;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
-use super::error::Error;
-use super::origin::Origin;
-use super::settings::Source;
+/// How tokens are written, for whoever writes something else.
+pub(super) const HOW: &str = "write [[token]] on a line of its own; `runward token NAME` makes one, and prints what to write here: name, hash and roles";
 
-const HOW: &str = "`runward token NAME` makes one, and prints what to write here: name, hash and roles";
+const MADE: &str = "`runward token NAME` makes one, and prints what to write here: name, hash and roles";
 
 /// Names that principals have who hold no such token.
 const TAKEN: [&str; 3] = ["local", "token", "user"];
@@ -25,39 +24,42 @@ pub(crate) struct Token {
     pub(crate) roles: Vec<Role>,
 }
 
-/// Reads every token of a file.
-pub(super) fn read(value: &DeValue<'_>, source: &Source<'_>, origin: &Origin) -> Result<Vec<Token>, Error> {
-    let DeValue::Array(items) = value else {
-        return Err(Error::setting(origin, format!("write [[token]] on a line of its own; {HOW}")));
-    };
-    items.iter().map(|item| one(item, source)).collect()
+/// A token as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default, deserialize_with = "name")]
+    name: Option<String>,
+    #[serde(default, deserialize_with = "hash")]
+    hash: Option<[u8; 32]>,
+    #[serde(default, deserialize_with = "roles")]
+    roles: Option<Vec<Role>>,
 }
 
-fn one(item: &Spanned<DeValue<'_>>, source: &Source<'_>) -> Result<Token, Error> {
-    let here = source.origin(item.span().start, "token");
-    let DeValue::Table(table) = item.get_ref() else { return Err(Error::setting(&here, HOW)) };
-    let (mut name, mut hash, mut roles) = (None, None, None);
-    for (key, value) in table {
-        let origin = source.origin(key.span().start, &format!("token.{}", key.get_ref()));
-        let wrong = |what: String| Error::setting(&origin, what);
-        let text = value.get_ref().as_str();
-        match key.get_ref().as_ref() {
-            "name" => name = Some(checked_name(text.unwrap_or_default()).map_err(wrong)?),
-            "hash" => {
-                let read = text.and_then(hash_from);
-                let expected = || wrong(format!("expected \"sha256:\" and 64 hexadecimal digits; {HOW}"));
-                hash = Some(read.ok_or_else(expected)?);
-            }
-            "roles" => roles = Some(roles_from(value.get_ref()).map_err(wrong)?),
-            _ => return Err(wrong("there is no such key in a token; there are name, hash, roles".into())),
-        }
+impl<'de> Deserialize<'de> for Token {
+    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<Self, D::Error> {
+        let Written { name, hash, roles } = Written::deserialize(table)?;
+        let missing = |key: &str| D::Error::custom(format!("a token needs {key}; {MADE}"));
+        Ok(Token {
+            name: name.ok_or_else(|| missing("name"))?,
+            hash: hash.ok_or_else(|| missing("hash"))?,
+            roles: roles.ok_or_else(|| missing("roles"))?,
+        })
     }
-    let missing = |key: &str| Error::setting(&here, format!("a token needs {key}; {HOW}"));
-    Ok(Token {
-        name: name.ok_or_else(|| missing("name"))?,
-        hash: hash.ok_or_else(|| missing("hash"))?,
-        roles: roles.ok_or_else(|| missing("roles"))?,
-    })
+}
+
+fn name<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    checked_name(&String::deserialize(value)?).map(Some).map_err(D::Error::custom)
+}
+
+fn hash<'de, D: Deserializer<'de>>(value: D) -> Result<Option<[u8; 32]>, D::Error> {
+    let expected = || D::Error::custom(format!("expected \"sha256:\" and 64 hexadecimal digits; {MADE}"));
+    hash_from(&String::deserialize(value)?).map(Some).ok_or_else(expected)
+}
+
+fn roles<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Vec<Role>>, D::Error> {
+    let words = Vec::<String>::deserialize(value)?;
+    roles_of(words.iter().map(String::as_str)).map(Some).map_err(D::Error::custom)
 }
 
 /// A name as records show it, or what is wrong with it.
@@ -85,12 +87,6 @@ pub(crate) fn roles_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<V
     }
 }
 
-fn roles_from(value: &DeValue<'_>) -> Result<Vec<Role>, String> {
-    let words = value.as_array().and_then(|items| items.iter().map(|item| item.get_ref().as_str()).collect());
-    let words: Vec<&str> = words.ok_or("expected a list of roles, such as [\"run\"]")?;
-    roles_of(words)
-}
-
 fn hash_from(text: &str) -> Option<[u8; 32]> {
     let digits = text.strip_prefix("sha256:")?.as_bytes();
     let (pairs, rest) = digits.as_chunks::<2>();
@@ -113,7 +109,7 @@ mod tests {
     fn with(text: &str) -> Result<Vec<Token>, String> {
         let mut settings = Settings::defaults().unwrap();
         settings.apply_file(Path::new("x.toml"), text).map_err(|error| error.to_string())?;
-        Config::read(&mut settings).map(|config| config.http.tokens).map_err(|error| error.to_string())
+        Config::read(&settings).map(|config| config.tokens).map_err(|error| error.to_string())
     }
 
     #[test]

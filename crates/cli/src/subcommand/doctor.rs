@@ -64,7 +64,7 @@ impl Findings {
 async fn examine(config: &Config, args: &Doctor) -> anyhow::Result<Findings> {
     let unconfined = args.unconfined;
     let tier = args.tier.as_deref().map_or(Ok(Tier::Full), tier_named)?;
-    let program = RunnerProgram { containment: config.containment, tier, ..RunnerProgram::default() };
+    let program = RunnerProgram { containment: config.process.containment, tier, ..RunnerProgram::default() };
     let spawner = Spawner::new(program);
     let abilities = spawner.abilities().await?.as_ref().clone();
     let set = Set::up().context("no place to try things in")?;

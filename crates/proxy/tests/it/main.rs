@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use runward_proxy::{Decided, Gate, Hosts, Later, Resolve, Target};
+use runward_proxy::{Decided, Gate, Hosts, Later, Lists, Resolve, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -78,7 +78,7 @@ async fn scene(lists: &[&str], names: &[(&str, &[&[&str]])], clerk: Clerk) -> Sc
     let proxy = listener.local_addr().unwrap();
     let lists: Vec<String> =
         lists.iter().map(|entry| entry.replace("PORT", &address.port().to_string())).collect();
-    let hosts = Hosts::parse("network", lists.iter().map(String::as_str)).unwrap();
+    let hosts = Hosts::new("network", &Lists::marked(lists.iter().map(String::as_str))).unwrap();
     let ips = |each: &&[&str]| each.iter().map(|ip| ip.parse().unwrap()).collect();
     let names = names.iter().map(|(name, all)| ((*name).to_owned(), all.iter().map(ips).collect())).collect();
     let clerk = Arc::new(clerk);
