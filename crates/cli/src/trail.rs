@@ -15,7 +15,7 @@ pub(crate) fn open(audit: &Audit) -> Trail {
         Place::Named(path) => Trail::at(path),
         Place::Usual => in_state(&State::of_this_user()),
     };
-    trail.with_durability(audit.durability).keeping(audit.retention)
+    trail.with_durability(audit.durability).keeping(audit.retention())
 }
 
 /// The same for a server, whose operator should know where it is when that is nowhere to stay.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::SearchPath;
 
 /// The commands that may run: names, absolute paths, or `*` for everything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Allowlist {
     entries: Arc<[String]>,
     /// Where each entry stands.
@@ -19,8 +19,13 @@ pub struct Allowlist {
 impl Allowlist {
     /// Takes a comma-separated list apart. Blank pieces are skipped; a list without pieces allows nothing.
     pub fn parse(text: &str) -> Self {
-        let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
-        let entries: Arc<[String]> = pieces.map(str::to_owned).collect();
+        Allowlist::new(text.split(','))
+    }
+
+    /// Of these entries. Blank ones are skipped; without any, nothing is allowed.
+    pub fn new<'a>(entries: impl IntoIterator<Item = &'a str>) -> Self {
+        let entries = entries.into_iter().map(str::trim).filter(|entry| !entry.is_empty());
+        let entries: Arc<[String]> = entries.map(str::to_owned).collect();
         let place: Arc<str> = "ALLOWED_COMMANDS".into();
         Allowlist { places: vec![place.clone(); entries.len()].into(), entries, place }
     }

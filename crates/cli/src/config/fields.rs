@@ -1,6 +1,5 @@
 //! What settings hold, and within which bounds.
 
-use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

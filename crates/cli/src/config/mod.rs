@@ -38,7 +38,7 @@ use placed::Placed;
 use rules::RuleBook;
 use runward_model::ApprovalPolicy;
 use runward_policy::PrefixRule;
-pub(crate) use sandbox::{Networked, Sandbox};
+pub(crate) use sandbox::{NetworkTool, Sandbox};
 pub(crate) use sections::{
     Http, Limits, Log, LogFormat, Mcp, Output, Policy, Process, Raw, Secrets, Workflow,
 };
@@ -71,7 +71,7 @@ pub(crate) struct Config {
     pub(crate) mcp: Mcp,
     pub(crate) process: Process,
     pub(crate) sandbox: Sandbox,
-    pub(crate) network_tool: Networked,
+    pub(crate) network_tool: NetworkTool,
     pub(crate) audit: Audit,
     pub(crate) secrets: Secrets,
     pub(crate) log: Log,

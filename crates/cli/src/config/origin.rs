@@ -67,8 +67,8 @@ impl Origin {
     }
 
     /// The other way.
-    pub(crate) fn from_parts(parts: Vec<String>) -> Option<Self> {
-        Some(match &*parts {
+    pub(crate) fn from_parts(parts: &[String]) -> Option<Self> {
+        Some(match parts {
             [key] => Origin::Default { key: key.clone() },
             [kind, name] if kind == "flag" => Origin::Flag(name.clone()),
             [_, name] => Origin::Variable(name.clone()),

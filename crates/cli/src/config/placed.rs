@@ -50,7 +50,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Parts<T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Placed<T>, A::Error> {
         let absent = || A::Error::custom("a value without its place");
-        let origin = parts.next_element::<Vec<String>>()?.and_then(Origin::from_parts).ok_or_else(absent)?;
+        let origin = parts
+            .next_element::<Vec<String>>()?
+            .as_deref()
+            .and_then(Origin::from_parts)
+            .ok_or_else(absent)?;
         Ok(Placed { value: parts.next_element()?.ok_or_else(absent)?, origin })
     }
 }

@@ -124,7 +124,8 @@ impl<'de> SeqAccess<'de> for Items {
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
         let Some(item) = self.0.next() else { return Ok(None) };
-        seed.deserialize(item).map(Some).map_err(Fault::of_item)
+        let origin = item.origin.clone();
+        seed.deserialize(item).map(Some).map_err(|fault| fault.at(&origin).of_item())
     }
 }
 
@@ -147,7 +148,9 @@ impl<'de> MapAccess<'de> for Entries {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
         let absent = || Fault::said("a value is asked for before its key".into());
-        seed.deserialize(self.value.take().ok_or_else(absent)?)
+        let value = self.value.take().ok_or_else(absent)?;
+        let origin = value.origin.clone();
+        seed.deserialize(value).map_err(|fault| fault.at(&origin))
     }
 }
 
@@ -166,5 +169,74 @@ impl<'de> SeqAccess<'de> for Placing {
             return seed.deserialize(place).map(Some);
         }
         self.node.take().map(|node| seed.deserialize(node)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::config::error::Error;
+
+    fn read<T: for<'de> Deserialize<'de>>(node: Node) -> Result<T, String> {
+        T::deserialize(node).map_err(|fault| match Error::from(fault) {
+            Error::Setting { what, .. } => what,
+            other => other.to_string(),
+        })
+    }
+
+    fn given<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
+        read(Node::given(text, Origin::Variable("X".into())))
+    }
+
+    fn written<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
+        let value = toml::de::DeValue::parse(text).unwrap();
+        read(Node::of_default(&value, "x"))
+    }
+
+    #[test]
+    fn a_list_in_a_variable_is_split_at_commas_and_trimmed() {
+        let list = given::<Vec<String>>(" ls, cat ,,/opt/a b ").unwrap();
+        assert_eq!(list, ["ls", "cat", "/opt/a b"]);
+    }
+
+    #[test]
+    fn a_number_in_a_variable_must_be_one() {
+        assert_eq!(given(" 7 "), Ok(7_i64));
+        assert_eq!(given::<i64>("many"), Err("\"many\" is not a whole number".into()));
+    }
+
+    #[test]
+    fn a_switch_is_true_or_false() {
+        assert_eq!(given(" false "), Ok(false));
+        assert_eq!(given::<bool>("no"), Err("\"no\" is neither true nor false".into()));
+    }
+
+    #[test]
+    fn a_list_in_a_file_holds_texts_only() {
+        let message = written::<Vec<String>>("[\"a\", 1]").unwrap_err();
+        assert_eq!(
+            message,
+            "expected a list of texts, such as [\"a\", \"b\"], found a list of something else"
+        );
+    }
+
+    #[test]
+    fn what_is_of_another_kind_is_named() {
+        for (text, found) in [
+            ("1", "a number"),
+            ("99999999999999999999", "a number"),
+            ("1.5", "a number with a fraction"),
+            ("1979-05-27", "a date"),
+            ("[]", "a list of something else"),
+            ("{}", "a table"),
+        ] {
+            let expected = |wanted: &str| format!("expected {wanted}, found {found}");
+            assert_eq!(written::<String>(text), Err(expected("text in quotes")));
+            assert_eq!(written::<bool>(text), Err(expected("true or false")));
+        }
+        assert_eq!(written::<i64>("'1'"), Err("expected a whole number, found text".into()));
+        assert_eq!((written("-31"), written("0x1F")), (Ok(-31_i64), Ok(31_i64)));
     }
 }

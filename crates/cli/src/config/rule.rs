@@ -1,12 +1,12 @@
 //! `[[rule]]`: what commands may do, by their first words.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use runward_model::{Decision, Profile};
 use runward_policy::PrefixRule;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::error::Error;
 use super::node::{Data, Node};
@@ -18,7 +18,7 @@ pub(super) const HOW: &str =
     "write [[rule]] on a line of its own and below it pattern = [\"git\", \"push\"] and decision = \"deny\"";
 
 /// A rule as it is written, with the place of each part that is checked against others.
-#[derive(Clone, Debug, serde::Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pattern: Option<Placed<Pattern>>,
@@ -39,14 +39,43 @@ pub(crate) struct Rule {
 }
 
 /// Words, each with its alternatives.
-#[derive(Clone, Debug)]
-struct Pattern(Vec<Vec<String>>);
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected words, or lists of alternatives, such as [\"git\", [\"push\", \"fetch\"]]"
+)]
+enum Pattern {
+    Words(Vec<Part>),
+}
 
-#[derive(Clone, Copy, Debug)]
-struct Narrower(Profile);
+/// One of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Part {
+    Word(String),
+    Alternatives(Vec<String>),
+}
 
-#[derive(Clone, Debug)]
-struct Files(Vec<(PathBuf, String)>);
+impl Pattern {
+    fn parts(&self) -> Vec<Vec<String>> {
+        let Pattern::Words(parts) = self;
+        let alternatives = |part: &Part| match part {
+            Part::Word(word) => vec![word.clone()],
+            Part::Alternatives(words) => words.clone(),
+        };
+        parts.iter().map(alternatives).collect()
+    }
+}
+
+/// A profile by its name.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(transparent)]
+struct Narrower(#[serde(deserialize_with = "profile")] Profile);
+
+/// Absolute paths, each with the SHA-256 of what has to be in it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+struct Files(#[serde(deserialize_with = "files")] Vec<(PathBuf, String)>);
 
 impl Rule {
     /// The rule that it is, with its examples checked.
@@ -62,11 +91,10 @@ impl Rule {
             return Err(Error::setting(&tied.origin, "only a rule that allows can be tied to files"));
         }
         let tied = rule.unchanged.as_ref().map(|files| files.value.0.clone()).unwrap_or_default();
-        let made =
-            PrefixRule::new(pattern.value.0.clone(), decision, rule.justification.clone(), here.place())
-                .map_err(|what| Error::setting(&pattern.origin, what))?
-                .with_profile(rule.profile.as_ref().map(|profile| profile.value.0))
-                .tied_to(tied);
+        let made = PrefixRule::new(pattern.parts(), decision, rule.justification.clone(), here.place())
+            .map_err(|what| Error::setting(&pattern.origin, what))?
+            .with_profile(rule.profile.as_ref().map(|profile| profile.value.0))
+            .tied_to(tied);
         rule.r#match.iter().try_for_each(|example| check(&made, example, true))?;
         rule.not_match.iter().try_for_each(|example| check(&made, example, false))?;
         Ok(made)
@@ -130,99 +158,27 @@ impl Granted {
 }
 
 fn decision<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Decision>, D::Error> {
-    match String::deserialize(value)?.as_str() {
-        "allow" => Ok(Some(Decision::Allow)),
-        "ask" => Ok(Some(Decision::Ask)),
-        "deny" => Ok(Some(Decision::Deny)),
-        other => Err(D::Error::custom(format!("expected \"allow\", \"ask\" or \"deny\", found {other:?}"))),
+    match String::deserialize(value).as_deref() {
+        Ok("allow") => Ok(Some(Decision::Allow)),
+        Ok("ask") => Ok(Some(Decision::Ask)),
+        Ok("deny") => Ok(Some(Decision::Deny)),
+        _ => Err(D::Error::custom("expected \"allow\", \"ask\" or \"deny\"")),
     }
 }
 
-impl<'de> Deserialize<'de> for Narrower {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(value)?;
-        let profile = Profile::ALL.into_iter().find(|profile| profile.name() == name);
-        let known = || {
-            let what = "expected \"read-only\", \"workspace-write\" or \"full-access\"";
-            D::Error::custom(format!("{what}, found {name:?}"))
-        };
-        profile.map(Narrower).ok_or_else(known)
-    }
+fn profile<'de, D: Deserializer<'de>>(value: D) -> Result<Profile, D::Error> {
+    let name = String::deserialize(value).unwrap_or_default();
+    let profile = Profile::ALL.into_iter().find(|profile| profile.name() == name);
+    let known = "expected \"read-only\", \"workspace-write\" or \"full-access\"";
+    profile.ok_or_else(|| D::Error::custom(known))
 }
 
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        value.deserialize_any(Words).map(|parts| Pattern(parts.into_iter().map(|part| part.0).collect()))
+fn files<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<(PathBuf, String)>, D::Error> {
+    let files = BTreeMap::<PathBuf, String>::deserialize(value).unwrap_or_default();
+    // No files at all would be no tie.
+    if files.is_empty() || files.keys().any(|path| !path.is_absolute()) {
+        let wanted = "expected absolute paths with a SHA-256 each: { \"/srv/deploy.sh\" = \"9f86…\" }";
+        return Err(D::Error::custom(wanted));
     }
-}
-
-/// One place of a pattern: a word, or its alternatives.
-struct Part(Vec<String>);
-
-impl<'de> Deserialize<'de> for Part {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        value.deserialize_any(Alternatives).map(Part)
-    }
-}
-
-const WORDS: &str = "words, or lists of alternatives, such as [\"git\", [\"push\", \"fetch\"]]";
-
-struct Words;
-
-impl<'de> Visitor<'de> for Words {
-    type Value = Vec<Part>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(WORDS)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        std::iter::from_fn(|| items.next_element().transpose()).collect()
-    }
-}
-
-struct Alternatives;
-
-impl<'de> Visitor<'de> for Alternatives {
-    type Value = Vec<String>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(WORDS)
-    }
-
-    fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Self::Value, E> {
-        Ok(vec![word.to_owned()])
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        std::iter::from_fn(|| items.next_element().transpose()).collect()
-    }
-}
-
-impl<'de> Deserialize<'de> for Files {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        value.deserialize_any(Tied).map(Files)
-    }
-}
-
-struct Tied;
-
-impl<'de> Visitor<'de> for Tied {
-    type Value = Vec<(PathBuf, String)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("absolute paths with a SHA-256 each: { \"/srv/deploy.sh\" = \"9f86…\" }")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
-        let mut files = BTreeMap::new();
-        while let Some((path, content)) = table.next_entry::<PathBuf, String>()? {
-            files.insert(path, content);
-        }
-        // No files at all would be no tie.
-        if files.is_empty() || files.keys().any(|path| !path.is_absolute()) {
-            return Err(A::Error::invalid_type(serde::de::Unexpected::Other("something else"), &self));
-        }
-        Ok(files.into_iter().collect())
-    }
+    Ok(files.into_iter().collect())
 }

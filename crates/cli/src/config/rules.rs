@@ -44,7 +44,7 @@ fn allowlist(Placed { value: entries, origin }: &Placed<Vec<String>>) -> Result<
     if let Some(entry) = entries.iter().find(|entry| entry.contains(',')) {
         return Err(Error::setting(origin, format!("{entry:?} holds a comma; write one command an entry")));
     }
-    Ok(Allowlist::parse(&entries.join(",")).found_at(origin.place()))
+    Ok(Allowlist::new(entries.iter().map(String::as_str)).found_at(origin.place()))
 }
 
 fn entries<T>(

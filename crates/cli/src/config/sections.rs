@@ -15,7 +15,6 @@ use tracing_subscriber::EnvFilter;
 use super::error::Error;
 use super::fields::{choice, readers};
 use super::placed::Placed;
-use super::sandbox::raw_network;
 use super::units;
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
@@ -45,6 +44,7 @@ readers! {
     pause: Duration = duration(Duration::from_millis(100)..=Duration::from_hours(1));
     connections: usize = count(4..=65_536);
     address: SocketAddr = address();
+    raw_network: Reach = reach("raw.network");
     heartbeat: Duration = duration(Duration::from_secs(1)..=Duration::from_mins(10));
     patience: Duration = duration(Duration::from_secs(1)..=DAY);
     background: Background = choice(&BACKGROUND);

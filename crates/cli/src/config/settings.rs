@@ -217,11 +217,8 @@ mod tests {
             let mut without = reference.clone();
             without.known.remove(key);
             let error = read(&without).unwrap_err();
-            let name = key.rsplit('.').next().unwrap_or(key);
-            assert!(
-                error.contains(&format!("missing field `{name}`")),
-                "{key} is read from nowhere: {error}"
-            );
+            let is_missing = |name: &str| error.contains(&format!("missing field `{name}`"));
+            assert!(key.split('.').any(is_missing), "{key} is read from nowhere: {error}");
             let mut with = reference.clone();
             with.known.insert(format!("{key}_too"), reference.known[key].clone());
             assert!(read(&with).is_err(), "a setting beside {key} is read by nobody");

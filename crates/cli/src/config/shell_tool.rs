@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runward_policy::Given;
-use serde::de::{Error as _, Visitor};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::error::Error;
@@ -87,39 +87,26 @@ impl ShellTool {
 /// Whole seconds: a number of them, or a duration.
 fn timeout<'de, D: Deserializer<'de>>(setting: D) -> Result<Placed<Duration>, D::Error> {
     let bounds = Duration::from_secs(1)..=Duration::from_hours(24);
-    let read = |Seconds(text): Seconds| {
+    let read = |written: Seconds| {
+        let text = match written {
+            Seconds::Number(number) => number.to_string(),
+            Seconds::Text(text) => text,
+        };
         let duration = within(units::seconds(&text)?, &bounds, |duration| units::show_duration(*duration))?;
         match duration.subsec_millis() {
             0 => Ok(duration),
             _ => Err(format!("{text:?} is no whole number of seconds")),
         }
     };
-    Placed::deserialize(setting)?.try_map(read).map_err(D::Error::custom)
+    Placed::<Seconds>::deserialize(setting)?.try_map(read).map_err(D::Error::custom)
 }
 
-/// A text, which may be written as a number.
-struct Seconds(String);
-
-impl<'de> Deserialize<'de> for Seconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl Visitor<'_> for Either {
-            type Value = Seconds;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("text in quotes")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Seconds, E> {
-                Ok(Seconds(text.to_owned()))
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Seconds, E> {
-                Ok(Seconds(number.to_string()))
-            }
-        }
-        deserializer.deserialize_any(Either)
-    }
+/// As it is written.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number of seconds, or a duration in quotes")]
+enum Seconds {
+    Number(i64),
+    Text(String),
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ async fn examine(config: &Config, args: &Doctor) -> anyhow::Result<Findings> {
 /// Which doors have a network of their own, in words.
 fn exceptions(config: &Config) -> String {
     let sandbox = &config.sandbox;
-    let doors = [("run_network_tool", &sandbox.network_tool), ("raw", &sandbox.raw)];
+    let doors = [("run_network_tool", &config.network_tool.network), ("raw", &config.raw.network)];
     let other = doors.iter().filter(|(_, reach)| **reach != sandbox.network);
     let words: Vec<String> =
         other.map(|(door, reach)| format!("{door}: {}", reach.network().name())).collect();
