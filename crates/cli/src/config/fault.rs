@@ -44,11 +44,13 @@ impl Fault {
         Fault { origin: self.origin.or_else(|| Some(origin.clone())), ..self }
     }
 
-    /// As the fault of one item of a list: what is no list of texts is said of the whole.
-    pub(crate) fn of_item(self) -> Self {
+    /// As the fault of an item of a list that stands there: if that is no text, the list is none of texts.
+    pub(crate) fn of_item(self, item: &Origin) -> Self {
         match self.what {
-            What::NotText(_) => Fault::expected(LIST, "a list of something else"),
-            _ => self,
+            What::NotText(_) if self.origin.as_ref() == Some(item) => {
+                Fault::expected(LIST, "a list of something else")
+            }
+            _ => self.at(item),
         }
     }
 }

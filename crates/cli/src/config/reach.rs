@@ -79,6 +79,7 @@ impl<'de> Visitor<'de> for Listed {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<String>, A::Error> {
-        std::iter::from_fn(|| items.next_element().transpose()).collect()
+        let other = |_| A::Error::custom("expected a list of hosts, found a list of something else");
+        std::iter::from_fn(|| items.next_element().transpose()).collect::<Result<_, _>>().map_err(other)
     }
 }

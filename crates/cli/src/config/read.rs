@@ -125,7 +125,7 @@ impl<'de> SeqAccess<'de> for Items {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
         let Some(item) = self.0.next() else { return Ok(None) };
         let origin = item.origin.clone();
-        seed.deserialize(item).map(Some).map_err(|fault| fault.at(&origin).of_item())
+        seed.deserialize(item).map(Some).map_err(|fault| fault.of_item(&origin))
     }
 }
 

@@ -29,10 +29,10 @@ pub(crate) struct Rule {
     /// A narrower sandbox profile.
     profile: Option<Placed<Narrower>>,
     /// Commands that it has to be about.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "examples")]
     r#match: Vec<Placed<String>>,
     /// Commands that it must not be about.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "examples")]
     not_match: Vec<Placed<String>>,
     /// Files that it is tied to, with their SHA-256.
     unchanged: Option<Placed<Files>>,
@@ -164,6 +164,11 @@ fn decision<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Decision>, D::
         Ok("deny") => Ok(Some(Decision::Deny)),
         _ => Err(D::Error::custom("expected \"allow\", \"ask\" or \"deny\"")),
     }
+}
+
+fn examples<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Placed<String>>, D::Error> {
+    let wanted = "expected a list of commands, such as [\"git push origin\"]";
+    Vec::deserialize(value).map_err(|_| D::Error::custom(wanted))
 }
 
 fn profile<'de, D: Deserializer<'de>>(value: D) -> Result<Profile, D::Error> {

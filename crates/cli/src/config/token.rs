@@ -54,11 +54,12 @@ fn name<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error>
 
 fn hash<'de, D: Deserializer<'de>>(value: D) -> Result<Option<[u8; 32]>, D::Error> {
     let expected = || D::Error::custom(format!("expected \"sha256:\" and 64 hexadecimal digits; {MADE}"));
-    hash_from(&String::deserialize(value)?).map(Some).ok_or_else(expected)
+    hash_from(&String::deserialize(value).unwrap_or_default()).map(Some).ok_or_else(expected)
 }
 
 fn roles<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Vec<Role>>, D::Error> {
-    let words = Vec::<String>::deserialize(value)?;
+    let words = Vec::<String>::deserialize(value);
+    let words = words.map_err(|_| D::Error::custom("expected a list of roles, such as [\"run\"]"))?;
     roles_of(words.iter().map(String::as_str)).map(Some).map_err(D::Error::custom)
 }
 
