@@ -47,7 +47,7 @@ pub struct Peers(Arc<Mutex<Known>>);
 #[derive(Debug, Default)]
 struct Known {
     /// The server's own runner, once there was one.
-    runner: Option<Runner>,
+    runner: Option<RunnerProcess>,
     /// Whether a command ever ran that nothing keeps from leaving its control group.
     any_is_loose: bool,
     groups: Groups,
@@ -57,7 +57,7 @@ struct Known {
 
 /// A runner, as far as it matters here.
 #[derive(Clone, Debug)]
-struct Runner {
+struct RunnerProcess {
     pid: i32,
     /// Its guardian, which is no command.
     guardian: Vec<Exactly>,
@@ -90,7 +90,7 @@ impl Peers {
     pub(crate) fn started(&self, pid: i32, has_groups: bool) {
         let guardian = descent::descendants(pid).unwrap_or_default();
         let guardian = guardian.into_iter().filter_map(Exactly::now).collect();
-        self.known().runner = Some(Runner { pid, guardian, has_groups });
+        self.known().runner = Some(RunnerProcess { pid, guardian, has_groups });
     }
 
     /// From now on something may have left its control group.

@@ -11,12 +11,12 @@ use crate::target::{self, Host, Target};
 /// One entry of a list: which hosts, and at which port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    hosts: Hosts,
+    hosts: Meant,
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Hosts {
+enum Meant {
     /// Every one.
     All,
     /// One name.
@@ -42,7 +42,7 @@ impl Pattern {
             None | Some("*") => None,
             Some(digits) => Some(target::read_port(digits).ok_or_else(unreadable)?),
         };
-        let hosts = Hosts::parse(hosts).ok_or_else(unreadable)?;
+        let hosts = Meant::parse(hosts).ok_or_else(unreadable)?;
         Ok(Pattern { hosts, port })
     }
 
@@ -50,11 +50,11 @@ impl Pattern {
     pub(crate) fn means(&self, target: &Target) -> bool {
         self.at(target.port)
             && match (&self.hosts, &target.host) {
-                (Hosts::All, _) => true,
-                (Hosts::Name(meant), Host::Name(name)) => meant == name,
+                (Meant::All, _) => true,
+                (Meant::Name(meant), Host::Name(name)) => meant == name,
                 // The dot that it begins with keeps it from meaning the name itself.
-                (Hosts::Below(end), Host::Name(name)) => name.ends_with(end),
-                (Hosts::Addresses(..), Host::Address(address)) => self.names(*address, target.port),
+                (Meant::Below(end), Host::Name(name)) => name.ends_with(end),
+                (Meant::Addresses(..), Host::Address(address)) => self.names(*address, target.port),
                 _ => false,
             }
     }
@@ -66,15 +66,15 @@ impl Pattern {
 
     pub(crate) fn names_at_some_port(&self, address: IpAddr) -> bool {
         match &self.hosts {
-            Hosts::Addresses(first, bits) => same_network(*first, plain(address), *bits),
-            Hosts::Name(name) => name == "localhost" && plain(address).is_loopback(),
-            Hosts::All | Hosts::Below(_) => false,
+            Meant::Addresses(first, bits) => same_network(*first, plain(address), *bits),
+            Meant::Name(name) => name == "localhost" && plain(address).is_loopback(),
+            Meant::All | Meant::Below(_) => false,
         }
     }
 
     /// Whether it is `*`.
     pub(crate) fn is_all(&self) -> bool {
-        self.hosts == Hosts::All
+        self.hosts == Meant::All
     }
 
     fn at(&self, port: u16) -> bool {
@@ -82,24 +82,24 @@ impl Pattern {
     }
 }
 
-impl Hosts {
+impl Meant {
     fn parse(text: &str) -> Option<Self> {
         if text == "*" {
-            return Some(Hosts::All);
+            return Some(Meant::All);
         }
         if let Some(below) = text.strip_prefix("*.") {
             let is_address = below.parse::<IpAddr>().is_ok();
-            return target::name(below).filter(|_| !is_address).map(|name| Hosts::Below(format!(".{name}")));
+            return target::name(below).filter(|_| !is_address).map(|name| Meant::Below(format!(".{name}")));
         }
         let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
         if let Some((first, bits)) = inside.split_once('/') {
             let Host::Address(first) = Host::parse(first)? else { return None };
             let bits = bits.parse().ok().filter(|bits| *bits <= width(first))?;
-            return Some(Hosts::Addresses(first, bits));
+            return Some(Meant::Addresses(first, bits));
         }
         Some(match Host::parse(text)? {
-            Host::Name(name) => Hosts::Name(name),
-            Host::Address(address) => Hosts::Addresses(address, width(address)),
+            Host::Name(name) => Meant::Name(name),
+            Host::Address(address) => Meant::Addresses(address, width(address)),
         })
     }
 }
@@ -120,12 +120,12 @@ fn same_network(one: IpAddr, other: IpAddr, bits: u8) -> bool {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.hosts {
-            Hosts::All => f.write_str("*")?,
-            Hosts::Name(name) => f.write_str(name)?,
-            Hosts::Below(end) => write!(f, "*{end}")?,
-            Hosts::Addresses(first, bits) if *bits == width(*first) => Host::Address(*first).fmt(f)?,
-            Hosts::Addresses(first @ IpAddr::V6(_), bits) => write!(f, "[{first}/{bits}]")?,
-            Hosts::Addresses(first, bits) => write!(f, "{first}/{bits}")?,
+            Meant::All => f.write_str("*")?,
+            Meant::Name(name) => f.write_str(name)?,
+            Meant::Below(end) => write!(f, "*{end}")?,
+            Meant::Addresses(first, bits) if *bits == width(*first) => Host::Address(*first).fmt(f)?,
+            Meant::Addresses(first @ IpAddr::V6(_), bits) => write!(f, "[{first}/{bits}]")?,
+            Meant::Addresses(first, bits) => write!(f, "{first}/{bits}")?,
         }
         self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
     }

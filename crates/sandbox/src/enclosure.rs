@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use runward_files::FileId;
@@ -63,7 +63,7 @@ impl Enclosure {
         let grounds = if broker.is_some() { visible(&fence.grounds) } else { Vec::new() };
         let held = fence.held.as_ref().map(|held| mounts::path(held)).filter(|_| broker.is_some());
         let held = held.and_then(|held| {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(held).ok()?;
+            runward_files::private::make(held).ok()?;
             mounts::copy(held).ok()
         });
         mounts::make_read_only(mounts::root()?, Depth::All)?;

@@ -44,12 +44,12 @@ pub struct Journal {
 
 /// Where a reader is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EventPosition {
     event: u64,
     offset: u64,
 }
 
-impl Place {
+impl EventPosition {
     /// The number of the event that is read next; the first is 0.
     pub fn event(self) -> u64 {
         self.event
@@ -122,12 +122,14 @@ impl Journal {
     }
 
     /// The place of an event; the end of the journal when there is no such event yet.
-    pub fn find(&self, event: u64) -> io::Result<Place> {
+    pub fn find(&self, event: u64) -> io::Result<EventPosition> {
         let event = event.min(self.events);
         let step =
             usize::try_from(event / STEP).unwrap_or(usize::MAX).min(self.steps.len().saturating_sub(1));
-        let mut place =
-            Place { event: step as u64 * STEP, offset: self.steps.get(step).copied().unwrap_or_default() };
+        let mut place = EventPosition {
+            event: step as u64 * STEP,
+            offset: self.steps.get(step).copied().unwrap_or_default(),
+        };
         if place.event < event {
             let file = self.file()?;
             while place.event < event {
@@ -138,7 +140,7 @@ impl Journal {
     }
 
     /// The event at a place, and the place behind it; `None` when there is none yet.
-    pub fn read(&self, place: Place) -> io::Result<Option<(Stream, Vec<u8>, Place)>> {
+    pub fn read(&self, place: EventPosition) -> io::Result<Option<(Stream, Vec<u8>, EventPosition)>> {
         if place.event >= self.events {
             return Ok(None);
         }
@@ -168,7 +170,7 @@ impl Journal {
 }
 
 /// Which output the event at a place is of, and how long it is.
-fn head(file: &File, place: Place) -> io::Result<(Stream, u32)> {
+fn head(file: &File, place: EventPosition) -> io::Result<(Stream, u32)> {
     let mut head = [0; HEAD];
     file.read_exact_at(&mut head, place.offset)?;
     let [mark, length @ ..] = head;
@@ -184,6 +186,6 @@ const fn mark(stream: Stream) -> u8 {
     }
 }
 
-const fn after(place: Place, length: u32) -> Place {
-    Place { event: place.event + 1, offset: place.offset + HEAD as u64 + length as u64 }
+const fn after(place: EventPosition, length: u32) -> EventPosition {
+    EventPosition { event: place.event + 1, offset: place.offset + HEAD as u64 + length as u64 }
 }

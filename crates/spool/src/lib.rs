@@ -20,7 +20,7 @@ mod record;
 mod store;
 mod writer;
 
-pub use journal::{Journal, Place};
+pub use journal::{EventPosition, Journal};
 pub use page::{Line, Page, Selection, page};
 pub use problem::Problem;
 pub use record::Record;

@@ -10,14 +10,14 @@ use runward_model::Captured;
 /// One output as it stood at one moment, wherever it is. Reading it goes from its beginning to its end.
 #[derive(Clone, Debug)]
 pub struct Record {
-    place: Place,
+    place: Source,
     position: u64,
     length: u64,
     missing: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum Source {
     Memory(Arc<[u8]>),
     File(Option<Arc<File>>),
 }
@@ -26,11 +26,11 @@ impl Record {
     /// An output that is in memory, of which this many more bytes are gone.
     pub fn in_memory(bytes: Vec<u8>, missing: u64) -> Self {
         let length = bytes.len() as u64;
-        Record { place: Place::Memory(bytes.into()), position: 0, length, missing }
+        Record { place: Source::Memory(bytes.into()), position: 0, length, missing }
     }
 
     pub(crate) fn from_file(file: Option<Arc<File>>, length: u64, missing: u64) -> Self {
-        Record { place: Place::File(file), position: 0, length, missing }
+        Record { place: Source::File(file), position: 0, length, missing }
     }
 
     /// How many bytes there are to read.
@@ -74,12 +74,12 @@ impl Read for Record {
         let wanted = left.min(buffer.len());
         let Some(buffer) = buffer.get_mut(..wanted).filter(|buffer| !buffer.is_empty()) else { return Ok(0) };
         let read = match &self.place {
-            Place::Memory(bytes) => {
+            Source::Memory(bytes) => {
                 let start = usize::try_from(self.position).unwrap_or(usize::MAX);
                 bytes.get(start..).unwrap_or_default().read(buffer)?
             }
-            Place::File(Some(file)) => file.read_at(buffer, self.position)?,
-            Place::File(None) => 0,
+            Source::File(Some(file)) => file.read_at(buffer, self.position)?,
+            Source::File(None) => 0,
         };
         self.position += read as u64;
         Ok(read)

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runward_model::Stream;
-use runward_spool::{Journal, Place};
+use runward_spool::{EventPosition, Journal};
 use tokio::sync::Notify;
 
 /// How many bytes wait for a reader that takes them away: enough to read on while it sends.
@@ -204,7 +204,7 @@ impl Tap {
 pub struct Reader {
     tap: Arc<Tap>,
     next: u64,
-    place: Option<Place>,
+    place: Option<EventPosition>,
 }
 
 impl Reader {

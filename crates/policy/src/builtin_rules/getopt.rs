@@ -5,7 +5,7 @@ use super::unknown_argument;
 use crate::facts::Word;
 
 /// What a builtin was given.
-pub(super) struct Given<'a> {
+pub(super) struct Parsed<'a> {
     /// Each option with its value, in their order.
     pub(super) options: Vec<(char, Option<Word>)>,
     /// The words after the options.
@@ -24,8 +24,8 @@ pub(super) struct Letters {
 }
 
 /// Reads options. One that is not listed is refused, and so is a word that may turn out to be one.
-pub(super) fn read<'a>(name: &str, letters: Letters, args: &'a [Word]) -> Result<Given<'a>, String> {
-    let mut given = Given { options: Vec::new(), operands: args };
+pub(super) fn read<'a>(name: &str, letters: Letters, args: &'a [Word]) -> Result<Parsed<'a>, String> {
+    let mut given = Parsed { options: Vec::new(), operands: args };
     while let Some((first, after)) = given.operands.split_first() {
         if !may_be_option(first, letters) {
             // Should it vanish, options could follow.
@@ -61,7 +61,7 @@ fn cluster(
     letters: Letters,
     word: &Word,
     text: &str,
-    given: &mut Given<'_>,
+    given: &mut Parsed<'_>,
 ) -> Result<(), String> {
     for (at, letter) in text.char_indices().skip(1) {
         if letters.flags.contains(letter) {
@@ -79,7 +79,7 @@ fn cluster(
 }
 
 /// The word behind an option, as its value.
-fn next(name: &str, word: &Word, given: &mut Given<'_>) -> Result<Word, String> {
+fn next(name: &str, word: &Word, given: &mut Parsed<'_>) -> Result<Word, String> {
     let (value, after) = given.operands.split_first().ok_or_else(|| not_read(name, word))?;
     if value.is_many() {
         return Err(unknown_argument(name, value));

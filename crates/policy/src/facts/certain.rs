@@ -16,13 +16,13 @@ impl Walker<'_> {
     /// Whether evaluating this cannot fail, so that the script certainly goes on behind it.
     pub(super) fn is_certain(&self, Arithmetic { tokens }: &Arithmetic) -> bool {
         let tokens = tokens.iter().map(|(_, token)| token).peekable();
-        let mut reading = Reading { walker: self, tokens, open: 0, divides: false, may_assign: true };
+        let mut reading = TokenReader { walker: self, tokens, open: 0, divides: false, may_assign: true };
         reading.tokens.peek().is_none() || reading.whole().is_some()
     }
 }
 
 /// An expression, read as operands with operators between them; `None` is doubt.
-struct Reading<'a, Tokens: Iterator<Item = &'a Token>> {
+struct TokenReader<'a, Tokens: Iterator<Item = &'a Token>> {
     walker: &'a Walker<'a>,
     tokens: Peekable<Tokens>,
     /// Parentheses that are open.
@@ -33,7 +33,7 @@ struct Reading<'a, Tokens: Iterator<Item = &'a Token>> {
     may_assign: bool,
 }
 
-impl<'a, Tokens: Iterator<Item = &'a Token>> Reading<'a, Tokens> {
+impl<'a, Tokens: Iterator<Item = &'a Token>> TokenReader<'a, Tokens> {
     fn whole(&mut self) -> Option<()> {
         loop {
             self.operand()?;

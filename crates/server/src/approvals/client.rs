@@ -7,7 +7,7 @@ use std::path::Path;
 use runward_model::{Answer, QuestionId};
 use serde::{Deserialize, Serialize};
 
-use super::place::Place;
+use super::socket_directory::SocketDirectory;
 use super::wire::{LONGEST, Open, Order, PATIENCE, Report};
 
 /// A server and what it asks.
@@ -63,14 +63,14 @@ pub fn answer(directory: &Path, question: &QuestionId, answer: &Answer) -> io::R
 }
 
 /// Removes sockets that nobody listens to.
-pub(super) fn clean(place: &Place) {
+pub(super) fn clean(place: &SocketDirectory) {
     for name in place.sockets().unwrap_or_default() {
         let _ = connect(place, &name);
     }
 }
 
-fn place(directory: &Path) -> io::Result<Option<Place>> {
-    match Place::open(directory) {
+fn place(directory: &Path) -> io::Result<Option<SocketDirectory>> {
+    match SocketDirectory::open(directory) {
         Ok(place) => Ok(Some(place)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -78,7 +78,7 @@ fn place(directory: &Path) -> io::Result<Option<Place>> {
 }
 
 /// A connection, unless nobody listens any more.
-fn connect(place: &Place, name: &str) -> io::Result<Option<UnixStream>> {
+fn connect(place: &SocketDirectory, name: &str) -> io::Result<Option<UnixStream>> {
     match UnixStream::connect(place.at(name)) {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
@@ -90,7 +90,7 @@ fn connect(place: &Place, name: &str) -> io::Result<Option<UnixStream>> {
 }
 
 /// What a server says; nothing when it is gone or does not answer, so that one cannot hold up the others.
-fn order(place: &Place, name: &str, order: &Order) -> io::Result<Option<Report>> {
+fn order(place: &SocketDirectory, name: &str, order: &Order) -> io::Result<Option<Report>> {
     let Some(stream) = connect(place, name)? else { return Ok(None) };
     Ok(exchange(stream, order).unwrap_or_else(|error| {
         tracing::warn!(name, %error, "a server did not answer");

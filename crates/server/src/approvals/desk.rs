@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::connection;
-use super::place::{Place, fresh_name};
+use super::socket_directory::{SocketDirectory, fresh_name};
 use super::wire::{Open, Report};
 
 /// More connections than this wait for each other.
@@ -30,12 +30,12 @@ struct Desk {
     notice: Duration,
     /// Who tells commands from people.
     peers: Peers,
-    open: Mutex<BTreeMap<QuestionId, Waiting>>,
+    open: Mutex<BTreeMap<QuestionId, PendingQuestion>>,
     listening: Mutex<Option<Listening>>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingQuestion {
     question: Arc<Question>,
     since: Instant,
     answer: oneshot::Sender<Said>,
@@ -46,7 +46,7 @@ struct Waiting {
 /// A socket that is there until this is dropped.
 #[derive(Debug)]
 struct Listening {
-    place: Place,
+    place: SocketDirectory,
     name: String,
     task: AbortHandle,
 }
@@ -77,7 +77,7 @@ impl LocalDesk {
         if listening.as_ref().is_some_and(|now| now.place.holds(&now.name) && !now.task.is_finished()) {
             return Ok(());
         }
-        let place = Place::make(&self.0.directory)?;
+        let place = SocketDirectory::make(&self.0.directory)?;
         super::client::clean(&place);
         let name = fresh_name();
         // Found only once it listens: before that it would look like one that nobody listens to.
@@ -135,7 +135,7 @@ impl LocalDesk {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<QuestionId, Waiting>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<QuestionId, PendingQuestion>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -151,8 +151,8 @@ impl Approver for LocalDesk {
             desk.listen().map_err(|error| format!("nobody can be asked on this machine ({error})"))?;
             let ((answer, answered), (seen, notice)) = (oneshot::channel(), watch::channel(false));
             let id = question.id.clone();
-            desk.open().insert(id.clone(), Waiting { question, since: Instant::now(), answer, seen });
-            let _open = TakenBack { desk: &desk, id };
+            desk.open().insert(id.clone(), PendingQuestion { question, since: Instant::now(), answer, seen });
+            let _open = OpenQuestion { desk: &desk, id };
             tokio::select! {
                 biased;
                 said = answered => said.map_err(|_| "the question was taken back".to_owned()),
@@ -173,12 +173,12 @@ async fn unnoticed(mut seen: watch::Receiver<bool>, notice: Duration) {
 }
 
 /// Closes a question when nobody waits for its answer any more.
-struct TakenBack<'a> {
+struct OpenQuestion<'a> {
     desk: &'a LocalDesk,
     id: QuestionId,
 }
 
-impl Drop for TakenBack<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         self.desk.open().remove(&self.id);
     }

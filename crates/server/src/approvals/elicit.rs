@@ -36,7 +36,7 @@ impl Approver for Elicitation {
             let gone = |error| format!("the client gave no answer ({error})");
             let options = PeerRequestOptions::no_options();
             let handle = peer.send_cancellable_request(request, options).await.map_err(gone)?;
-            let mut taken_back = TakenBack { peer: handle.peer.clone(), id: Some(handle.id.clone()) };
+            let mut taken_back = OpenForm { peer: handle.peer.clone(), id: Some(handle.id.clone()) };
             let result = handle.await_response().await;
             taken_back.id = None;
             let answer = form::read(&json!(result.map_err(gone)?))?;
@@ -46,12 +46,12 @@ impl Approver for Elicitation {
 }
 
 /// Takes the question back when it is dropped before it was answered, so that no form stays open for nothing.
-struct TakenBack {
+struct OpenForm {
     peer: Peer<RoleServer>,
     id: Option<RequestId>,
 }
 
-impl Drop for TakenBack {
+impl Drop for OpenForm {
     fn drop(&mut self) {
         let Some(id) = self.id.take() else { return };
         let peer = self.peer.clone();

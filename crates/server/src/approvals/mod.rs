@@ -9,8 +9,8 @@ mod connection;
 mod desk;
 mod elicit;
 mod form;
-mod place;
 mod rounds;
+mod socket_directory;
 mod text;
 mod wire;
 

@@ -92,10 +92,10 @@ impl Rounds {
 
 /// One question to the client, and the answer that another call brings.
 #[derive(Debug)]
-pub(crate) struct Round(Mutex<Option<Ends>>);
+pub(crate) struct Round(Mutex<Option<RoundChannels>>);
 
 /// Where the question goes and where the answer comes from.
-type Ends = (oneshot::Sender<Arc<Question>>, oneshot::Receiver<Result<Said, String>>);
+type RoundChannels = (oneshot::Sender<Arc<Question>>, oneshot::Receiver<Result<Said, String>>);
 
 impl Round {
     /// With the other ends: the question, once it is asked, and where to answer.

@@ -14,7 +14,7 @@ use super::error::Error;
 #[derive(Debug)]
 pub(super) struct Allowed {
     bound: SocketAddr,
-    hosts: Vec<Place>,
+    hosts: Vec<HostPort>,
     origins: Vec<Origin>,
 }
 
@@ -22,7 +22,7 @@ impl Allowed {
     /// Reads the configured lists; the bound address needs no entry, nor do loopback names.
     pub(super) fn new(bound: SocketAddr, hosts: &[String], origins: &[String]) -> Result<Self, Error> {
         let hosts =
-            hosts.iter().map(|text| Place::parse(text).ok_or_else(|| Error::AllowedHost(text.clone())));
+            hosts.iter().map(|text| HostPort::parse(text).ok_or_else(|| Error::AllowedHost(text.clone())));
         let origins =
             origins.iter().map(|text| Origin::entry(text).ok_or_else(|| Error::AllowedOrigin(text.clone())));
         Ok(Allowed {
@@ -33,13 +33,13 @@ impl Allowed {
     }
 
     /// Whether a request that names this host was meant for us.
-    pub(super) fn host(&self, host: &Place) -> bool {
+    pub(super) fn host(&self, host: &HostPort) -> bool {
         self.is_own(host) || self.is_listed(host)
     }
 
     /// Whether a page of this origin may call us. `host` has passed [`Allowed::host`]: a page is our own if it was
     /// served under that very name and port. Another port of this machine is somebody else's.
-    pub(super) fn origin(&self, text: &str, host: &Place) -> bool {
+    pub(super) fn origin(&self, text: &str, host: &HostPort) -> bool {
         let Some(origin) = Origin::parse(text) else { return false };
         let is_ours = match &origin {
             Origin::Web { scheme, place, .. } if place.name == host.name => {
@@ -53,24 +53,24 @@ impl Allowed {
         is_ours || self.origins.iter().any(|entry| entry.covers(&origin))
     }
 
-    fn is_listed(&self, host: &Place) -> bool {
+    fn is_listed(&self, host: &HostPort) -> bool {
         self.hosts.iter().any(|entry| entry.covers(host))
     }
 
     /// On any port: one that is forwarded to us is named by clients, and rebinding needs a name.
-    fn is_own(&self, host: &Place) -> bool {
+    fn is_own(&self, host: &HostPort) -> bool {
         host.is_loopback() || self.is_bound_address(host)
     }
 
     /// Rebinding needs a name, so where every address is bound any address literal is as good as the bound one.
-    fn is_bound_address(&self, host: &Place) -> bool {
+    fn is_bound_address(&self, host: &HostPort) -> bool {
         let bound = self.bound.ip();
         host.address().is_some_and(|address| address == bound || bound.is_unspecified())
     }
 
     /// The port that a page of ours has. Beyond loopback a token is demanded, and a container's port is often published
     /// as another one.
-    fn page_port(&self, host: &Place) -> u16 {
+    fn page_port(&self, host: &HostPort) -> u16 {
         let own = self.bound.port();
         if self.bound.ip().to_canonical().is_loopback() { own } else { host.port.unwrap_or(own) }
     }
@@ -87,16 +87,16 @@ fn usual_port(scheme: &str) -> Option<u16> {
 
 /// A host with the port that was written, if one was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct HostPort {
     name: String,
     port: Option<u16>,
 }
 
-impl Place {
+impl HostPort {
     /// Reads `example.com`, `example.com:8000` or `[::1]:8000`; anything more than a host and a port is refused.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let authority: Authority = text.trim().parse().ok()?;
-        Place::of(&authority)
+        HostPort::of(&authority)
     }
 
     pub(super) fn of(authority: &Authority) -> Option<Self> {
@@ -108,7 +108,7 @@ impl Place {
             None => return None,
         };
         let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
-        (!name.is_empty()).then_some(Place { name, port })
+        (!name.is_empty()).then_some(HostPort { name, port })
     }
 
     fn address(&self) -> Option<IpAddr> {
@@ -119,7 +119,7 @@ impl Place {
         self.name == "localhost" || self.address().is_some_and(|address| address.is_loopback())
     }
 
-    fn covers(&self, other: &Place) -> bool {
+    fn covers(&self, other: &HostPort) -> bool {
         self.name == other.name && (self.port.is_none() || self.port == other.port)
     }
 }
@@ -130,7 +130,7 @@ enum Origin {
     /// A page that hides it: a local file, a sandboxed frame.
     Null,
     /// A page of a web server.
-    Web { scheme: String, place: Place, port: Port },
+    Web { scheme: String, place: HostPort, port: Port },
 }
 
 /// Which ports an entry of the list means.
@@ -151,13 +151,13 @@ impl Origin {
         if uri.path() != "/" || uri.query().is_some() {
             return None;
         }
-        Some(Origin::Web { place: Place::of(uri.authority()?)?, scheme, port: Port::Written })
+        Some(Origin::Web { place: HostPort::of(uri.authority()?)?, scheme, port: Port::Written })
     }
 
     fn entry(text: &str) -> Option<Self> {
         let text = text.trim();
         match text.strip_suffix(":*").map(Origin::parse) {
-            Some(Some(Origin::Web { scheme, place: place @ Place { port: None, .. }, .. })) => {
+            Some(Some(Origin::Web { scheme, place: place @ HostPort { port: None, .. }, .. })) => {
                 Some(Origin::Web { scheme, place, port: Port::Any })
             }
             Some(_) => None,
@@ -186,11 +186,11 @@ mod tests {
     }
 
     fn host(allowed: &Allowed, text: &str) -> bool {
-        Place::parse(text).is_some_and(|place| allowed.host(&place))
+        HostPort::parse(text).is_some_and(|place| allowed.host(&place))
     }
 
     fn origin(allowed: &Allowed, text: &str, host: &str) -> bool {
-        allowed.origin(text, &Place::parse(host).expect("a host"))
+        allowed.origin(text, &HostPort::parse(host).expect("a host"))
     }
 
     #[test]

@@ -36,7 +36,7 @@ struct Table {
 
 /// There is no room for another connection: every one is in use by a client that was let in.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NoRoom;
+pub(super) struct NoConnectionLeft;
 
 impl Connections {
     pub(super) fn new(most: usize) -> Self {
@@ -44,10 +44,10 @@ impl Connections {
     }
 
     /// Takes a new one in, and ends another for it where there are too many.
-    pub(super) fn admit(&self) -> Result<Arc<Connection>, NoRoom> {
+    pub(super) fn admit(&self) -> Result<Arc<Connection>, NoConnectionLeft> {
         let mut table = self.table();
         if table.open.len() >= self.most {
-            let id = table.least_wanted().ok_or(NoRoom)?;
+            let id = table.least_wanted().ok_or(NoConnectionLeft)?;
             if let Some(connection) = table.open.remove(&id) {
                 connection.ended.cancel();
             }
@@ -229,7 +229,7 @@ mod tests {
             connection.know();
         }
         let busy = three.each_ref().map(Connection::begin);
-        assert_eq!(connections.admit().err(), Some(NoRoom));
+        assert_eq!(connections.admit().err(), Some(NoConnectionLeft));
         drop(busy);
         connections.forget(&three[1]);
         connections.admit().expect("there is room");

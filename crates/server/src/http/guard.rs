@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::allowed::{Allowed, Place};
+use super::allowed::{Allowed, HostPort};
 use super::answer::{refuse, shape};
 
 /// The rules of the entrance.
@@ -25,9 +25,9 @@ impl Guard {
         self.size(request.headers())
     }
 
-    fn host(&self, request: &Request) -> Result<Place, Box<Response>> {
+    fn host(&self, request: &Request) -> Result<HostPort, Box<Response>> {
         let named = named_host(request);
-        if let Some(host) = named.as_deref().and_then(Place::parse)
+        if let Some(host) = named.as_deref().and_then(HostPort::parse)
             && self.allowed.host(&host)
         {
             return Ok(host);
@@ -41,7 +41,7 @@ impl Guard {
         )
     }
 
-    fn origin(&self, headers: &HeaderMap, host: &Place) -> Result<(), Box<Response>> {
+    fn origin(&self, headers: &HeaderMap, host: &HostPort) -> Result<(), Box<Response>> {
         for origin in headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allowed.origin(origin, host)) {
                 let message = format!(
@@ -88,7 +88,7 @@ fn named_host(request: &Request) -> Option<String> {
     };
     match (header, request.uri().authority()) {
         (Some(header), Some(authority)) => {
-            (Place::parse(&header)? == Place::of(authority)?).then_some(header)
+            (HostPort::parse(&header)? == HostPort::of(authority)?).then_some(header)
         }
         (header, authority) => header.or_else(|| Some(authority?.to_string())),
     }

@@ -18,10 +18,10 @@ const COMMAND: &str = "a command that Runward itself runs may not call it; a per
 
 /// Who is at the other end of a connection that was accepted: found out with its first request, and stays so.
 #[derive(Clone, Debug)]
-pub(super) struct Caller(Arc<Ends>);
+pub(super) struct Caller(Arc<Ports>);
 
 #[derive(Debug)]
-struct Ends {
+struct Ports {
     /// Ours and theirs; nothing when it was gone before anybody could ask.
     addresses: Option<(SocketAddr, SocketAddr)>,
     peer: OnceLock<Peer>,
@@ -31,7 +31,7 @@ impl Caller {
     /// Of a stream that was just accepted.
     pub(super) fn new(stream: &TcpStream) -> Self {
         let addresses = stream.local_addr().ok().zip(stream.peer_addr().ok());
-        Caller(Arc::new(Ends { addresses, peer: OnceLock::new() }))
+        Caller(Arc::new(Ports { addresses, peer: OnceLock::new() }))
     }
 
     fn peer(&self, peers: &Peers) -> Peer {

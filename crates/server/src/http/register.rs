@@ -15,7 +15,7 @@ pub(super) struct NotYours;
 
 /// There is no room for another session: all are in use.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NoRoom;
+pub(super) struct NoSessionLeft;
 
 /// Which sessions there are, whose, and how long ago they were used.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl Register {
 
     /// Names the session that has to make room for another one of this caller, if any has to: one of its own that nothing
     /// was ever asked in, else one of its own, the longest idle first. What others have used stays.
-    pub(super) fn make_room(&self, caller: Option<&Principal>) -> Result<Option<SessionId>, NoRoom> {
+    pub(super) fn make_room(&self, caller: Option<&Principal>) -> Result<Option<SessionId>, NoSessionLeft> {
         if self.sessions.len() < MOST_SESSIONS {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl Register {
         let idle = self.sessions.iter().filter(|(_, entry)| entry.open == 0);
         let movable = idle.filter(|(_, entry)| is_own(entry) || !entry.is_used);
         let least_wanted = movable.min_by_key(|(_, entry)| (!is_own(entry), entry.is_used, entry.last_use));
-        least_wanted.map(|(id, _)| Some(id.clone())).ok_or(NoRoom)
+        least_wanted.map(|(id, _)| Some(id.clone())).ok_or(NoSessionLeft)
     }
 
     fn tick(&mut self) -> u64 {
@@ -117,7 +117,7 @@ mod tests {
         register
     }
 
-    fn make_room(register: &Register) -> Result<Option<SessionId>, NoRoom> {
+    fn make_room(register: &Register) -> Result<Option<SessionId>, NoSessionLeft> {
         register.make_room(Some(&Principal::local()))
     }
 
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(register.make_room(Some(&other)), Ok(Some("0".into())));
         register.enter("0", &Principal::local()).expect("ours");
         register.leave(&"0".into());
-        assert_eq!(register.make_room(Some(&other)), Err(NoRoom));
+        assert_eq!(register.make_room(Some(&other)), Err(NoSessionLeft));
         assert_eq!(make_room(&register), Ok(Some("1".into())));
     }
 
@@ -191,7 +191,7 @@ mod tests {
         for number in 0..MOST_SESSIONS {
             register.enter(&number.to_string(), &Principal::local()).expect("ours");
         }
-        assert_eq!(make_room(&register), Err(NoRoom));
+        assert_eq!(make_room(&register), Err(NoSessionLeft));
         register.leave(&"9".into());
         assert_eq!(make_room(&register), Ok(Some("9".into())));
     }

@@ -63,7 +63,7 @@ pub(super) struct Sessions {
 
 /// Why a session could not do what was asked.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
+pub(super) enum SessionError {
     #[error("{MOST_SESSIONS} sessions are in use, which is all there can be: try again later")]
     Full,
     #[error(transparent)]
@@ -118,11 +118,11 @@ impl Drop for Visit {
 }
 
 impl SessionManager for Sessions {
-    type Error = Error;
+    type Error = SessionError;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
-    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Error> {
-        let evicted = self.register().make_room(caller().as_ref()).map_err(|_| Error::Full)?;
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
+        let evicted = self.register().make_room(caller().as_ref()).map_err(|_| SessionError::Full)?;
         if let Some(id) = evicted {
             self.close_session(&id).await?;
         }
@@ -135,15 +135,15 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<ServerJsonRpcMessage, Error> {
+    ) -> Result<ServerJsonRpcMessage, SessionError> {
         Ok(self.carried.initialize_session(id, message).await?)
     }
 
-    async fn has_session(&self, id: &SessionId) -> Result<bool, Error> {
+    async fn has_session(&self, id: &SessionId) -> Result<bool, SessionError> {
         Ok(self.carried.has_session(id).await?)
     }
 
-    async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
+    async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
         let owner = self.register().close(id);
         if let (Some(owner), Leaving(Some(told))) = (owner, &self.leaving) {
             let InSession(client) = InSession::new(owner, id);
@@ -156,18 +156,22 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         Ok(self.carried.create_stream(id, message).await?)
     }
 
-    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), SessionError> {
         Ok(self.carried.accept_message(id, message).await?)
     }
 
     async fn create_standalone_stream(
         &self,
         id: &SessionId,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         Ok(self.carried.create_standalone_stream(id).await?)
     }
 
@@ -175,7 +179,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
         last_event_id: String,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         Ok(self.carried.resume(id, last_event_id).await?)
     }
 }

@@ -36,12 +36,12 @@ pub(super) struct LineTransport {
     answering: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
     /// The requests without an answer so far.
     open: HashSet<RequestId>,
-    phase: Phase,
+    phase: Handshake,
 }
 
 /// Before the first request nothing else means anything, and the library would take it for the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum Handshake {
     BeforeFirstRequest,
     Talking,
 }
@@ -56,7 +56,7 @@ impl LineTransport {
             hung_up,
             answering: None,
             open: HashSet::new(),
-            phase: Phase::BeforeFirstRequest,
+            phase: Handshake::BeforeFirstRequest,
         }
     }
 
@@ -85,7 +85,7 @@ impl LineTransport {
     fn admits(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             JsonRpcMessage::Request(request) => {
-                self.phase = Phase::Talking;
+                self.phase = Handshake::Talking;
                 let is_new = self.open.insert(request.id.clone());
                 if !is_new {
                     let answer = message::id_in_use(&request.id.clone().into_json_value());
@@ -99,9 +99,9 @@ impl LineTransport {
                 {
                     self.open.remove(id);
                 }
-                self.phase == Phase::Talking
+                self.phase == Handshake::Talking
             }
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.phase == Phase::Talking,
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.phase == Handshake::Talking,
         }
     }
 

@@ -15,15 +15,15 @@ const END: &str = ".sock";
 
 /// An open directory that belongs to this user and is open to no other.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SocketDirectory {
     handle: File,
 }
 
-impl Place {
+impl SocketDirectory {
     /// Makes the directory where it is not there.
     pub(super) fn make(directory: &Path) -> io::Result<Self> {
         private::make(directory)?;
-        Place::open(directory)
+        SocketDirectory::open(directory)
     }
 
     /// Opens the directory, and refuses one that another user could have prepared.
@@ -40,7 +40,7 @@ impl Place {
             );
             return Err(io::Error::new(ErrorKind::PermissionDenied, what));
         }
-        Ok(Place { handle })
+        Ok(SocketDirectory { handle })
     }
 
     /// A path to something in it. It goes through the open directory, so that it is short enough for a socket and
@@ -94,7 +94,8 @@ mod tests {
     #[test]
     fn a_socket_works_however_long_the_path_of_its_directory_is() {
         let home = tempfile::tempdir().expect("a directory");
-        let place = Place::make(&home.path().join("x".repeat(200)).join("approvals")).expect("a place");
+        let place =
+            SocketDirectory::make(&home.path().join("x".repeat(200)).join("approvals")).expect("a place");
         let _listener = UnixListener::bind(place.at("1-a.sock")).expect("a socket");
         UnixStream::connect(place.at("1-a.sock")).expect("a connection");
         assert_eq!(place.sockets().expect("names"), ["1-a.sock"]);
@@ -106,10 +107,10 @@ mod tests {
     fn a_directory_that_others_may_enter_or_that_is_a_link_is_refused() {
         let home = tempfile::tempdir().expect("a directory");
         let (open, link) = (home.path().join("open"), home.path().join("link"));
-        Place::make(&open).expect("a place");
+        SocketDirectory::make(&open).expect("a place");
         symlink(&open, &link).expect("a link");
-        assert!(Place::open(&link).is_err());
+        assert!(SocketDirectory::open(&link).is_err());
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o710)).expect("a mode");
-        assert!(Place::make(&open).is_err());
+        assert!(SocketDirectory::make(&open).is_err());
     }
 }
