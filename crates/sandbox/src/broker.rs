@@ -158,6 +158,7 @@ impl Broker {
             let Some(call) = notify::Call::next(&listener) else { break };
             self.act(call, &listener);
         }
+        self.settle_pointers();
         self.listener = (!notify::is_over(&listener)).then_some(listener);
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use runward_testkit::mcp::{Client, Era, StdioClient};
-use runward_testkit::skipped;
+use runward_testkit::{eventually, skipped};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -240,6 +240,18 @@ fn a_tree_is_made_beside_the_repository_where_the_server_was_started_around_it()
     assert!(place.git("tree", &["status", "--short"]).is_empty());
     let elsewhere = call("mkdir ../other; echo x > ../file", "work");
     assert!(!place.path("other").exists() && !place.path("file").exists(), "{elsewhere}");
+}
+
+#[test]
+fn a_tree_that_a_session_makes_is_seen_outside_while_the_session_goes_on() {
+    let place = Place::with_repository();
+    let Some(mut client) = place.client() else { return };
+    let line =
+        "git -c user.name=t -c user.email=t@example.org worktree add -q tree -b tree; touch ready; cat";
+    let begun = client
+        .call("exec_command", json!({ "cmd": line, "stdin": "pipe", "yield_time_ms": 500, "login": false }));
+    eventually("the tree is made", || place.path("work/ready").exists());
+    assert!(place.git("work/tree", &["status"]).contains("On branch tree"), "{begun}");
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl Broker {
                     return reopen(process, there, flags, mode);
                 }
                 Found::Missing(_) if !creates => return Err(Errno::NOENT),
+                Found::Missing(_) if path.to_bytes().ends_with(b"/") => return Err(Errno::ISDIR),
                 Found::Missing(place) => {
                     let whole = place.path.clone();
                     let Some(place) = self.place_for(place, Making::File)? else {

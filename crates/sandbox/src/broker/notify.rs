@@ -175,3 +175,9 @@ pub(super) fn is_over(listener: &OwnedFd) -> bool {
     let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     fds.first().is_none_or(|fd| fd.revents().contains(PollFlags::HUP))
 }
+
+/// Whether a file is open for writing anywhere: only then a lease to read it is refused.
+pub(super) fn has_writers(file: &OwnedFd) -> bool {
+    // SAFETY: takes numbers only; the lease ends with the descriptor.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) < 0 }
+}

@@ -44,6 +44,24 @@ impl Broker {
         unlinkat(&old.parent, &old.name, AtFlags::empty())
     }
 
+    /// Publishes pointers that nobody writes any more: a session may go on for days, and others want to see its trees.
+    pub(super) fn settle_pointers(&mut self) {
+        let pointers = self.units.iter().filter(|unit| unit.kind == Kind::Pointer);
+        for path in pointers.map(|unit| unit.path.clone()).collect::<Vec<_>>() {
+            if self.is_written(&path) == Ok(false) {
+                let _ = self.settle(&path, Kind::Pointer);
+            }
+        }
+    }
+
+    /// Whether anybody has what is held back of one file open for writing, or has not written anything yet.
+    fn is_written(&self, path: &Path) -> Result<bool> {
+        let (root, relative) = self.root_of(path).ok_or(REFUSED)?;
+        let store = self.roots.get(root).and_then(|root| root.store.as_ref()).ok_or(REFUSED)?;
+        let open = store::below(&store.files, relative, rustix::fs::OFlags::RDONLY)?;
+        Ok(rustix::fs::fstat(&open)?.st_size == 0 || super::notify::has_writers(&open))
+    }
+
     /// Publishes whatever is harmless by now.
     pub(super) fn settle_all(&mut self) {
         for Unit { path, kind } in self.units.clone() {
