@@ -126,6 +126,7 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
         keep,
         held: None,
         home: std::env::home_dir(),
+        caches: runward_sandbox::CacheSettings::default(),
         projects: runward_sandbox::Projects::default(),
     };
     let abilities = Abilities { tier, ..abilities.clone() };

@@ -14,7 +14,7 @@ use runward_model::{Principal, Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
 use runward_proxy::Reach;
-use runward_sandbox::{Homes, Projects};
+use runward_sandbox::{CacheSettings, Homes, Layers, Projects};
 use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RAW, RawSettings, Roles, Tokens, http};
 
@@ -117,6 +117,8 @@ pub(crate) fn watch_policy(config: &Config, engine: &Engine) -> anyhow::Result<O
 pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let told = config.sandbox.clone();
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let projects = projects(config, home.as_deref());
+    let layers = cache_layers(&State::of_this_user());
     let usual = runward_sandbox::Settings {
         profile: told.profile,
         writable_roots: told.writable_roots,
@@ -129,7 +131,8 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         temporary_size: told.temporary_size.min(config.limits.memory.unwrap_or(u64::MAX)),
         keep: told.keep,
         held: Some(State::of_this_user().path().join("held")),
-        projects: projects(config, home.as_deref()),
+        caches: CacheSettings::new(&told.caches, &projects.homes, &kept_in_caches(&projects), layers),
+        projects,
         home,
     };
     let networks =
@@ -139,6 +142,33 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
     let narrower = told.doors.into_iter();
     let narrower = narrower.map(|(door, profile)| AtDoor { door, profile: Some(profile), reach: None });
     Sandboxing { usual, reach: told.network, doors: networks.into_iter().chain(narrower).collect() }
+}
+
+/// What commands execute or read that others are to have put there: it may lie in a cache.
+fn kept_in_caches(projects: &Projects) -> Vec<PathBuf> {
+    projects.programs.iter().cloned().chain([shown_to_commands()]).collect()
+}
+
+/// Where what commands write to caches is kept; nowhere where there is no home.
+pub(crate) fn cache_layers(state: &State) -> Option<PathBuf> {
+    match state {
+        State::Lasting(state) => Some(state.join("caches")),
+        State::Temporary(_) => None,
+    }
+}
+
+/// Lets go of what takes too much of that, beside everything else: it takes as long as it takes to look at all of it.
+pub(crate) fn collect_caches(config: &Config) {
+    let Some(directory) = cache_layers(&State::of_this_user()) else { return };
+    let (quota, keep) = (config.sandbox.cache_quota, config.sandbox.cache_keep);
+    let collect = move || match Layers::below(directory).collect(quota, keep) {
+        Ok(0) => {}
+        Ok(freed) => tracing::info!(freed, "caches of workspaces were removed"),
+        Err(error) => tracing::warn!(%error, "caches of workspaces cannot be removed"),
+    };
+    if let Err(error) = std::thread::Builder::new().name("caches".into()).spawn(collect) {
+        tracing::warn!(%error, "no thread to remove caches of workspaces");
+    }
 }
 
 /// What tells a project from other directories: what the operator and whoever started this server said.

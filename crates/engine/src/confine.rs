@@ -73,6 +73,7 @@ impl Sandboxing {
             keep: std::time::Duration::ZERO,
             held: None,
             home: None,
+            caches: runward_sandbox::CacheSettings::default(),
             projects: runward_sandbox::Projects::default(),
         };
         Sandboxing { usual, reach: Reach::On, doors: Vec::new() }

@@ -104,6 +104,9 @@ fn kept(fence: &Fence, path: &Path, refused: bool, read_only: bool) -> Option<St
         return Some(format!("{shown} may not be read; to allow it, take it out of sandbox.deny_read"));
     }
     let shut = || if read_only { shut(fence, path) } else { None };
+    if let Some(said) = read_only.then(|| cached(fence, path)).flatten() {
+        return Some(said);
+    }
     let first = covering(&fence.protected, path).or_else(shut)?;
     // What leads to several of them is free once none of them is protected.
     let lead = first
@@ -116,6 +119,23 @@ fn kept(fence: &Fence, path: &Path, refused: bool, read_only: bool) -> Option<St
     }
     let names = names.join(" and ");
     Some(format!("{shown} is protected; to allow it, name {names} in sandbox.writable_roots"))
+}
+
+/// What is said of a path in a cache that could not be written.
+fn cached(fence: &Fence, path: &Path) -> Option<String> {
+    let caches = fence.caches.as_ref()?;
+    let shown = path.display();
+    let around = |paths| places(paths).find(|place| path.starts_with(place));
+    if let Some(kept) = around(&caches.kept).or_else(|| around(&caches.guarded)) {
+        let kept = kept.display();
+        return Some(format!(
+            "{shown} is protected: {kept} in a cache stays as it is; a person has to change it"
+        ));
+    }
+    around(&caches.places).map(|cache| {
+        let cache = cache.display();
+        format!("{shown} may not be written: this host mounts no overlay over the cache {cache} (`runward doctor` tells); to have it written for real, add {cache} to sandbox.writable_roots")
+    })
 }
 
 /// The protected path that keeps a whole missing directory, this one in it, from being made.

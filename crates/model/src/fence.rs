@@ -151,6 +151,8 @@ pub struct Fence {
     pub temporary_size: u64,
     /// How long its sandbox is kept for the next command like it.
     pub keep: Duration,
+    /// The caches that it writes to in a layer of its workspace's own, where it has any.
+    pub caches: Option<Caches>,
     /// What it shares temporary files and loopbacks with: all commands of the same number. None: with nobody.
     pub workspace: Option<u64>,
     /// Which of the loopbacks of its workspace it has, where its network is its own: one for each list of hosts.
@@ -167,6 +169,24 @@ pub struct Fence {
     pub held: Option<CString>,
 }
 
+/// Directories of the user's whose content programs can get again. Commands read them as they are; what they write there
+/// goes to a layer of their workspace's own, which nothing but its commands ever reads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Caches {
+    /// The workspace.
+    pub root: CString,
+    /// Where its layers are kept; without such a place they are in memory, and gone with the workspace's last client.
+    pub layers: Option<CString>,
+    /// The directories, there or not.
+    pub places: Vec<CString>,
+    /// The directories around them, which are seen with those in it that are missing.
+    pub around: Vec<CString>,
+    /// What in them stays as it is, there or not.
+    pub kept: Vec<CString>,
+    /// What in them stays as it is where it is there.
+    pub guarded: Vec<CString>,
+}
+
 impl Fence {
     /// Nothing can be written and everything be read; what differs is set afterwards.
     pub fn new(profile: Profile, tier: Tier, network: Network, directory: CString) -> Self {
@@ -181,6 +201,7 @@ impl Fence {
             temporary: None,
             temporary_size: 1 << 30,
             keep: Duration::ZERO,
+            caches: None,
             workspace: None,
             loopback: 0,
             proxy_port: Network::PROXY_PORT,

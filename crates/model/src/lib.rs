@@ -32,7 +32,7 @@ pub mod wire;
 
 pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ruled, Wish};
 pub use caller::{Caller, Client, Door, Principal};
-pub use fence::{Abilities, Enforced, Fence, Network, Profile, Tier};
+pub use fence::{Abilities, Caches, Enforced, Fence, Network, Profile, Tier};
 pub use limits::{LimitHit, Limits};
 pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
 pub use printable::printable;

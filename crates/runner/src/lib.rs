@@ -32,6 +32,7 @@ mod confining;
 mod keeper;
 mod keeper_sessions;
 mod meter;
+mod mounted_layers;
 mod namespace;
 mod needs;
 mod pool;

@@ -140,6 +140,7 @@ fn start(
     let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
     let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);
+    enclosure.look_again();
     let channel = if launch.has_proxy() { fds.pop() } else { None };
     let proxy = channel
         .as_ref()
@@ -147,7 +148,7 @@ fn start(
         .transpose()
         .map_err(confined)?;
     if let [cwd, stdin, ..] = fds.as_mut_slice() {
-        *cwd = same_directory(cwd, fence).map_err(|error| Failure::of(Step::Cwd, &error))?;
+        *cwd = same_directory(cwd, fence, enclosure).map_err(|error| Failure::of(Step::Cwd, &error))?;
         if is_null(stdin) {
             *stdin = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
                 .map_err(|error| Failure::of(Step::Stdio, &error.into()))?;
@@ -187,10 +188,14 @@ fn is_same(passed: &OwnedFd, own: &OwnedFd) -> bool {
 }
 
 /// The directory as it is seen in here. What was passed lies in the host's mounts, from which there is a way out.
-fn same_directory(passed: &OwnedFd, fence: &Fence) -> io::Result<OwnedFd> {
+fn same_directory(passed: &OwnedFd, fence: &Fence, enclosure: &Enclosure) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let own = rustix::fs::open(fence.directory.as_c_str(), flags, Mode::empty())?;
-    is_same(passed, &own).then_some(own).ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))
+    let is_it = is_same(passed, &own) || {
+        let (there, here) = (FileId::of_open(passed)?, FileId::of_open(&own)?);
+        enclosure.stands_for(there, here)
+    };
+    is_it.then_some(own).ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))
 }
 
 impl Sessions for SandboxedCommand<'_> {

@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags};
 use crate::cgroup_sessions::Group;
 use crate::channel::Channel;
 use crate::clone::Failure;
+use crate::mounted_layers::MountedLayers;
 use crate::needs::Needs;
 use crate::pool::{Effect, Input, Pool, SandboxId};
 use crate::procfs;
@@ -30,6 +31,7 @@ pub(crate) struct Sandboxes {
     waiting: HashMap<SessionId, Waiting>,
     /// What workspaces share, until their client leaves.
     shared: HashMap<u64, Rc<Shared>>,
+    mounted: MountedLayers,
 }
 
 /// A command that has not started yet, and may have to be sent once more.
@@ -54,6 +56,7 @@ impl Sandboxes {
             built: HashMap::new(),
             waiting: HashMap::new(),
             shared: HashMap::new(),
+            mounted: MountedLayers::default(),
         }
     }
 
@@ -179,9 +182,12 @@ impl Sandboxes {
     /// What the commands of a workspace share; something new for one that shares nothing.
     fn shared(&mut self, fence: &Fence, namespaces: &Namespaces) -> io::Result<Rc<Shared>> {
         let known = fence.workspace.and_then(|workspace| self.shared.get(&workspace)).cloned();
-        let shared = match known {
-            Some(shared) => shared,
-            None => Rc::new(Shared::make(namespaces, fence.temporary_size)?),
+        let shared = if let Some(shared) = known {
+            shared
+        } else {
+            let caches = fence.caches.as_ref();
+            let layer = caches.and_then(|own| self.mounted.layer(namespaces, own, fence.temporary_size));
+            Rc::new(Shared::make(namespaces, fence.temporary_size, layer.as_ref())?)
         };
         if let Some(workspace) = fence.workspace {
             self.shared.insert(workspace, shared.clone());

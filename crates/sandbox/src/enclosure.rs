@@ -14,6 +14,7 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
 use crate::broker::{self, Broker};
+use crate::layered::{Found, Layered};
 use crate::mounts::{self, Depth};
 use crate::private::Private;
 use crate::restrictions::Restrictions;
@@ -34,6 +35,7 @@ const RESOLVER: &str = "/run/systemd/resolve";
 #[derive(Debug)]
 pub struct Enclosure {
     private: Private,
+    layered: Layered,
     restrictions: Restrictions,
     /// The host's terminals, which have no name in here.
     terminals: Option<OwnedFd>,
@@ -66,6 +68,7 @@ impl Enclosure {
             runward_files::private::make(held).ok()?;
             mounts::copy(held).ok()
         });
+        let caches = Found::of(fence);
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::open()?;
         private.make_writable()?;
@@ -94,6 +97,8 @@ impl Enclosure {
             mounts::make_read_only(&tree, Depth::All)?;
             show(path, tree)?;
         }
+        // A workspace inside a cache stays what it is.
+        let layered = caches.place(&private)?;
         for (path, tree) in writable {
             show(path, tree)?;
         }
@@ -112,15 +117,25 @@ impl Enclosure {
         let free =
             fence.writable.iter().map(|path| mounts::path(path)).filter(|path| !guarded.contains(path));
         let private_roots = PrivateDirectory::writable().map(|private| Path::new(private.path));
-        let free = free.chain(private_roots.filter(|path| path.is_dir()));
+        let free = free.chain(layered.places()).chain(private_roots.filter(|path| path.is_dir()));
         let restrictions = Restrictions::enclosed(free, guarded.iter().copied(), listeners)?;
         capabilities::bound();
-        Ok((Enclosure { private, restrictions, terminals }, broker))
+        Ok((Enclosure { private, layered, restrictions, terminals }, broker))
     }
 
     /// What a command in here is restricted by.
     pub fn restrictions(&self) -> &Restrictions {
         &self.restrictions
+    }
+
+    /// Whether a directory of the host is the one that is seen in here in its place.
+    pub fn stands_for(&self, host: FileId, own: FileId) -> bool {
+        self.layered.stands_for(host, own)
+    }
+
+    /// Has caches be seen as they are by now.
+    pub fn look_again(&self) {
+        self.layered.look_again();
     }
 
     /// Makes it fit for the next command of the same client: the terminal of the last one is not its own. All processes of

@@ -13,13 +13,18 @@
 #![expect(unsafe_code, reason = "Landlock, seccomp, capabilities and mounts have no safe interface")]
 
 mod broker;
+mod caches;
 mod capabilities;
 mod devices;
 mod enclosure;
 mod fork;
 mod git_config;
 mod homes;
+mod kept_open;
 mod landlock;
+mod layer;
+mod layered;
+mod layers;
 mod loopback;
 mod mounts;
 mod names;
@@ -37,11 +42,16 @@ mod settings;
 mod shared;
 
 pub mod trial;
+mod view;
 mod workspace;
+mod written;
 
 pub use broker::{Broker, HeldBack, held_back};
+pub use caches::CacheSettings;
 pub use enclosure::Enclosure;
 pub use homes::Homes;
+pub use layer::Layer;
+pub use layers::{KeptLayer, Layers};
 pub use names::runs_code;
 pub use namespaces::Namespaces;
 pub use probe::probe;

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
 
 /// Opens a place without opening what is there.
 pub(crate) const FIND: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
@@ -59,6 +59,13 @@ pub(crate) fn copy(place: &Path) -> io::Result<OwnedFd> {
     Ok(open_tree(find(place)?, "", flags)?)
 }
 
+/// What is mounted at `place` and below, taken away from there.
+pub(crate) fn take(place: &Path) -> io::Result<OwnedFd> {
+    let tree = copy(place)?;
+    unmount(place, UnmountFlags::DETACH)?;
+    Ok(tree)
+}
+
 /// The same of something below an open directory of our own.
 pub(crate) fn copy_at(directory: impl AsFd, place: &Path) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
@@ -68,7 +75,7 @@ pub(crate) fn copy_at(directory: impl AsFd, place: &Path) -> io::Result<OwnedFd>
     Ok(open_tree(directory, place, flags)?)
 }
 
-/// Puts a copy in its place, over whatever is there. A symbolic link there is covered, not followed.
+/// Puts a copy, or what is mounted elsewhere, in its place, over whatever is there. A symbolic link there is covered, not followed.
 pub(crate) fn attach(tree: impl AsFd, place: &Path) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(tree, "", find(place)?, "", flags)?)

@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// How namespaces can be made here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,11 @@ impl Namespaces {
 pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
     // SAFETY: takes numbers only; the process has a single thread.
     if unsafe { libc::unshare(flags) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Moves this process into namespaces that are held open.
+pub(crate) fn enter(namespace: impl AsFd, kind: LinkNameSpaceType) -> io::Result<()> {
+    Ok(move_into_link_name_space(namespace.as_fd(), Some(kind))?)
 }
 
 /// From now on nothing that is mounted in here is seen elsewhere. What the host mounts later is seen in here, or is not.

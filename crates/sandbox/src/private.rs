@@ -10,13 +10,20 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat};
 use rustix::mount::{MountFlags, mount};
 
 use crate::devices;
+use crate::layer;
 use crate::mounts::{self, Depth};
 
 /// Covers a directory: nobody may look into it.
 const EMPTY: &str = "empty";
 
+/// Covers what is missing in a cache and stays so: there is nothing in it either, but everybody may see that.
+const MISSING: &str = "missing";
+
 /// Covers a file.
 const NOTHING: &str = "nothing";
+
+/// Where the overlays of caches are.
+const CACHES: &str = "caches";
 
 /// The mode of what everybody may write to.
 const WRITABLE: u32 = 0o1777;
@@ -27,7 +34,7 @@ fn name_of(directory: PrivateDirectory) -> String {
 }
 
 /// Where the file system in memory is mounted: the one directory that every host has, and that no sandbox shows.
-const STORE: &str = "/proc/fs";
+pub(crate) const STORE: &str = "/proc/fs";
 
 /// The file system in memory that the sandboxes of one client in one workspace share.
 #[derive(Debug)]
@@ -38,8 +45,8 @@ pub(crate) struct Private {
 
 impl Private {
     /// Makes it, in the namespace that all sandboxes to come are copies of. It takes so many bytes at most, and never
-    /// more than half of the memory.
-    pub(crate) fn make(size: u64) -> io::Result<()> {
+    /// more than half of the memory. What is written to `caches` is somewhere else.
+    pub(crate) fn make(size: u64, caches: Option<OwnedFd>) -> io::Result<()> {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         let memory = rustix::system::sysinfo();
         let half = memory.totalram.saturating_mul(memory.mem_unit.into()) / 2;
@@ -47,7 +54,7 @@ impl Private {
         mount("tmpfs", STORE, "tmpfs", flags, options.as_c_str())?;
         let private = Private::open()?;
         let own = PrivateDirectory::ALL.map(name_of);
-        for name in own.iter().map(String::as_str).chain(["dev", EMPTY]) {
+        for name in own.iter().map(String::as_str).chain(["dev", EMPTY, MISSING]) {
             mkdirat(&private.root, name, Mode::RWXU)?;
         }
         for directory in PrivateDirectory::ALL {
@@ -56,8 +63,18 @@ impl Private {
         }
         private.set_mode("dev", 0o755)?;
         private.set_mode(EMPTY, 0)?;
+        private.set_mode(MISSING, 0o555)?;
         openat(&private.root, NOTHING, OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
+        if let Some(caches) = caches {
+            mkdirat(&private.root, CACHES, Mode::RWXU)?;
+            mounts::attach(caches, &Path::new(STORE).join(CACHES))?;
+        }
         devices::make(&private)
+    }
+
+    /// The overlay of this number, which can be put into its place once; `None` where there is none.
+    pub(crate) fn cache(&self, number: usize) -> Option<OwnedFd> {
+        openat(&self.root, Path::new(CACHES).join(layer::name_of(number)), mounts::FIND, Mode::empty()).ok()
     }
 
     /// Finds it, in a copy of that namespace.
@@ -114,6 +131,11 @@ impl Private {
     pub(crate) fn cover(&self, place: &Path) -> io::Result<()> {
         let directory = place.symlink_metadata()?.is_dir();
         self.cover_with(if directory { EMPTY } else { NOTHING }, place)
+    }
+
+    /// Covers a directory that has to be, with an empty one that everybody may list.
+    pub(crate) fn cover_missing(&self, place: &Path) -> io::Result<()> {
+        self.cover_with(MISSING, place)
     }
 
     fn cover_with(&self, name: &str, place: &Path) -> io::Result<()> {

@@ -76,7 +76,7 @@ fn trial(tier: Tier, namespaces: Option<&Namespaces>) -> Result<(), String> {
 }
 
 fn sample_shared(namespaces: &Namespaces) -> io::Result<Shared> {
-    let shared = Shared::make(namespaces, 1 << 20)?;
+    let shared = Shared::make(namespaces, 1 << 20, None)?;
     shared.make_loopback(0)?;
     Ok(shared)
 }

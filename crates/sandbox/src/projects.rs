@@ -287,6 +287,7 @@ pub(crate) mod tests {
             held: None,
             keep: Duration::ZERO,
             home: None,
+            caches: crate::caches::CacheSettings::default(),
             projects,
         }
     }

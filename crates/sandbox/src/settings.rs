@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use runward_model::{Abilities, Enforced, Fence, Network, Profile, Promise, Tier};
+use runward_model::{Abilities, Caches, Enforced, Fence, Network, Profile, Promise, Tier};
 use thiserror::Error;
 
+use crate::caches::{CacheSettings, WorkspaceCaches};
 use crate::projects::Projects;
 use crate::promises::{remedy, unkept};
 
@@ -57,6 +58,8 @@ pub struct Settings {
     pub keep: Duration,
     /// The home directory, where there is one.
     pub home: Option<PathBuf>,
+    /// What is written to in a layer of the workspace's own.
+    pub caches: CacheSettings,
     /// What tells a project from other directories.
     pub projects: Projects,
 }
@@ -135,6 +138,8 @@ impl Settings {
             let why = workspace.err().filter(|_| !writable.iter().any(|root| cwd.starts_with(root)));
             enforced.no_workspace = why.map(|why| why.to_string());
         }
+        let caches = self.caches.of(Scene { cwd, program, projects }, &writable);
+        let caches = caches.filter(|_| abilities.tier.has_namespaces()).map(told).transpose()?;
         let mut fence = Fence::new(profile, abilities.tier, network, text(cwd.to_owned())?);
         fence.shown = texts(self.shown(&[cwd, program], &writable))?;
         fence.protected = texts(self.protected(&writable))?;
@@ -145,6 +150,7 @@ impl Settings {
         fence.named = texts(self.writable_roots.iter().map(|root| canonical(root)).collect())?;
         fence.grounds = texts(grounds)?;
         fence.held = self.held.clone().map(text).transpose()?;
+        fence.caches = caches;
         Ok((Some(fence), enforced))
     }
 }
@@ -152,6 +158,22 @@ impl Settings {
 /// Where a path leads; itself while it leads nowhere.
 pub(crate) fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn told(caches: WorkspaceCaches) -> Result<Caches, Unconfinable> {
+    let WorkspaceCaches { root, layers, places, kept, guarded } = caches;
+    let mut around: Vec<PathBuf> =
+        places.iter().filter_map(|place| Some(place.parent()?.to_owned())).collect();
+    around.sort_unstable();
+    around.dedup();
+    Ok(Caches {
+        root: text(root)?,
+        layers: layers.map(text).transpose()?,
+        places: texts(places)?,
+        around: texts(around)?,
+        kept: texts(kept)?,
+        guarded: texts(guarded)?,
+    })
 }
 
 fn texts(paths: Vec<PathBuf>) -> Result<Vec<CString>, Unconfinable> {
@@ -179,6 +201,7 @@ mod tests {
             keep: Duration::ZERO,
             held: None,
             home: Some("/home/ada".into()),
+            caches: CacheSettings::default(),
             projects: Projects {
                 named: ["/site", "/srv/site", "/home/ada", "/var/www/site", "/tmp/work"]
                     .map(Into::into)

@@ -4,19 +4,21 @@
 //! file system in memory that is mounted there is one for all, and everything else is its own.
 
 use std::cell::RefCell;
-use std::ffi::c_int;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::rc::Rc;
 
 use rustix::mount::MountPropagationFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::thread::LinkNameSpaceType;
 
+use crate::kept_open::kept_open;
+use crate::layer::Layer;
 use crate::namespaces::{self, Namespaces};
-use crate::private::Private;
-use crate::{fork, loopback};
+use crate::private::{Private, STORE};
+use crate::{fork, loopback, mounts};
 
 /// What the commands of one client in one workspace share. It is gone when this is dropped and the last of them has ended.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub struct Shared {
     /// The user namespace that owns the others, where one is needed to make them.
     user: Option<OwnedFd>,
     mounts: Rc<OwnedFd>,
+    /// What is written to caches, if anything is; nobody else's while this is there.
+    _layer: Option<Rc<Layer>>,
     /// By the number that stands for what of the network is reached from it.
     loopbacks: RefCell<Vec<(u64, Rc<OwnedFd>)>>,
 }
@@ -37,21 +41,33 @@ pub struct Entrance {
 }
 
 impl Shared {
-    /// Makes temporary files that take so many bytes at most.
+    /// Makes temporary files that take so many bytes at most, beside the caches of a workspace.
     ///
     /// The caller has a single thread: this forks.
-    pub fn make(namespaces: &Namespaces, temporary_size: u64) -> io::Result<Self> {
-        let user = namespaces.user_flag();
+    pub fn make(namespaces: &Namespaces, temporary_size: u64, layer: Option<&Rc<Layer>>) -> io::Result<Self> {
+        // What has been mounted already can only be entered from where that was.
+        let flag = if layer.is_some() { 0 } else { namespaces.user_flag() };
         let made = || {
-            namespaces.become_owner()?;
-            namespaces::unshare(libc::CLONE_NEWNS)?;
+            if let Some(layer) = layer {
+                layer.enter()?;
+            } else {
+                namespaces.become_owner()?;
+                namespaces::unshare(libc::CLONE_NEWNS)?;
+            }
             // These are kept for long: what the host mounts or removes meanwhile holds for the sandboxes to come.
             namespaces::set_propagation(MountPropagationFlags::DOWNSTREAM)?;
-            Private::make(temporary_size)
+            let caches = layer.map(|_| mounts::take(Path::new(STORE))).transpose()?;
+            Private::make(temporary_size, caches)
         };
-        held(user, made, |name| {
-            let user = if user == 0 { None } else { Some(name("user")?) };
-            Ok(Shared { user, mounts: name("mnt")?.into(), loopbacks: RefCell::default() })
+        let known = layer.map_or(Ok(None), |layer| layer.user())?;
+        kept_open(flag, made, |name| {
+            let user = if flag == 0 { known } else { Some(name("user")?) };
+            Ok(Shared {
+                user,
+                mounts: name("mnt")?.into(),
+                _layer: layer.cloned(),
+                loopbacks: RefCell::default(),
+            })
         })
     }
 
@@ -65,7 +81,7 @@ impl Shared {
             namespaces::unshare(libc::CLONE_NEWNET)?;
             loopback::bring_up()
         };
-        let loopback = held(0, made, |name| name("net"))?;
+        let loopback = kept_open(0, made, |name| name("net"))?;
         self.loopbacks.borrow_mut().push((number, loopback.into()));
         Ok(())
     }
@@ -108,7 +124,7 @@ impl Shared {
     }
 
     fn enter_user(&self) -> io::Result<()> {
-        self.user.as_ref().map_or(Ok(()), |user| enter(user, LinkNameSpaceType::User))
+        self.user.as_ref().map_or(Ok(()), |user| namespaces::enter(user, LinkNameSpaceType::User))
     }
 }
 
@@ -120,45 +136,12 @@ impl Entrance {
 
     /// Moves this process there, with mounts that from now on are its own.
     pub(crate) fn enter(&self) -> io::Result<()> {
-        enter(&*self.mounts, LinkNameSpaceType::Mount)?;
+        namespaces::enter(&*self.mounts, LinkNameSpaceType::Mount)?;
         if let Some(loopback) = &self.loopback {
-            enter(&**loopback, LinkNameSpaceType::Network)?;
+            namespaces::enter(&**loopback, LinkNameSpaceType::Network)?;
         }
         namespaces::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC)?;
         // What is mounted in here is as narrow as it should be; what comes later would not be.
         namespaces::set_propagation(MountPropagationFlags::PRIVATE)
     }
-}
-
-fn enter(namespace: impl AsFd, kind: LinkNameSpaceType) -> io::Result<()> {
-    Ok(move_into_link_name_space(namespace.as_fd(), Some(kind))?)
-}
-
-/// Has a process of its own make namespaces, and takes hold of them before it ends.
-fn held<T>(
-    flags: c_int,
-    make: impl FnOnce() -> io::Result<()>,
-    take: impl FnOnce(&dyn Fn(&str) -> io::Result<OwnedFd>) -> io::Result<T>,
-) -> io::Result<T> {
-    let ((told, tell), (wait, done)) = (pipe_with(PipeFlags::CLOEXEC)?, pipe_with(PipeFlags::CLOEXEC)?);
-    let maker = fork::fork(flags)?;
-    if maker == 0 {
-        drop(done);
-        let errno = make().map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
-        let _ = File::from(tell).write_all(&errno.to_ne_bytes());
-        let _ = File::from(wait).read(&mut [0]);
-        fork::exit(0);
-    }
-    drop((tell, wait));
-    let mut errno = libc::EIO.to_ne_bytes();
-    let read = File::from(told).read_exact(&mut errno);
-    let open = |name: &str| Ok(File::open(format!("/proc/{maker}/ns/{name}"))?.into());
-    let held = match (read, i32::from_ne_bytes(errno)) {
-        (Ok(()), 0) => take(&open),
-        (Ok(()), errno) => Err(io::Error::from_raw_os_error(errno)),
-        (Err(error), _) => Err(error),
-    };
-    drop(done);
-    fork::wait(maker);
-    held
 }

@@ -12,7 +12,7 @@ use crate::repository;
 use crate::settings::{Settings, canonical};
 
 /// What stays as it is in a home directory: what shells and sessions run by themselves.
-const PROTECTED_AT_HOME: [&str; 52] = [
+pub(crate) const PROTECTED_AT_HOME: [&str; 52] = [
     ".asdf",
     ".bash_aliases",
     ".bashrc",

@@ -19,6 +19,9 @@ readers! {
     fallback: Fallback = choice(&[("refuse", Fallback::Refuse), ("warn", Fallback::Warn)]);
     temporary_size: u64 = size(1 << 20..=1 << 40);
     keep: Duration = duration(Duration::ZERO..=Duration::from_hours(24));
+    caches: Vec<PathBuf> = paths("sandbox.caches");
+    cache_quota: u64 = size(0..=1 << 50);
+    cache_keep: Duration = duration(Duration::from_mins(1)..=Duration::from_hours(8760));
 }
 
 /// What commands are confined to.
@@ -39,6 +42,15 @@ pub(crate) struct Sandbox {
     pub(crate) temporary_size: u64,
     #[serde(deserialize_with = "keep")]
     pub(crate) keep: Duration,
+    /// What is written to in a layer of the workspace's own.
+    #[serde(deserialize_with = "caches")]
+    pub(crate) caches: Vec<PathBuf>,
+    /// How much all layers may take together.
+    #[serde(deserialize_with = "cache_quota")]
+    pub(crate) cache_quota: u64,
+    /// How long one that nobody uses is kept.
+    #[serde(deserialize_with = "cache_keep")]
+    pub(crate) cache_keep: Duration,
     /// Narrower profiles of certain doors.
     #[serde(deserialize_with = "doors")]
     pub(crate) doors: Vec<(String, Profile)>,

@@ -33,6 +33,7 @@ pub(crate) fn confined(profile: Profile) -> Settings {
         held: None,
         home: None,
         // What tests make lies in the repository of their own sources.
+        caches: runward_sandbox::CacheSettings::default(),
         projects: runward_sandbox::Projects {
             ceilings: vec![env!("CARGO_TARGET_TMPDIR").into()],
             ..Default::default()

@@ -35,6 +35,30 @@ pub(super) const ACTS: &[Entry] = &[
     ("write through another root", Promise::Writes, other_root),
     ("write from a program in memory", Promise::Writes, from_memory),
     ("write with another descriptor left open", Promise::Writes, left_open),
+    ("write to the user's own cache", Promise::Writes, |stage| {
+        in_cache(stage, || fs::write(stage.cache("planted"), "x"))
+    }),
+    ("remove from the user's own cache", Promise::Writes, |stage| {
+        in_cache(stage, || fs::remove_file(stage.cache("victim")))
+    }),
+    ("replace the user's own cache", Promise::Writes, |stage| {
+        fs::rename(stage.cache(""), stage.base.join("elsewhere"))?;
+        fs::rename(stage.base.join("elsewhere"), stage.cache(""))
+    }),
+    ("write out of a cache by a link", Promise::Writes, |stage| {
+        let _ = symlink(stage.base.join("outside"), stage.cache("away"));
+        let written = fs::write(stage.cache("away/planted"), "x");
+        let _ = fs::remove_file(stage.cache("away"));
+        written
+    }),
+    ("put a program where one is found by name", Promise::Writes, |stage| {
+        fs::create_dir_all(stage.cache("bin"))?;
+        fs::write(stage.cache("bin/planted"), "x")
+    }),
+    ("write where layers of caches are kept", Promise::Writes, |stage| {
+        fs::create_dir_all(stage.layers())?;
+        fs::write(stage.layers().join("planted"), "x")
+    }),
     ("make a device", Promise::Writes, make_device),
     ("read a disk", Promise::Hidden, read_disk),
     ("write own memory by file", Promise::Writes, own_memory),
@@ -107,6 +131,13 @@ pub(super) const ACTS: &[Entry] = &[
     }),
     ("see another's temporary files", Promise::Temporary, |_| read(Path::new("/tmp/runward-trial-mark"))),
 ];
+
+/// What is done to a cache may succeed. It must not be done to the user's own.
+fn in_cache(stage: &Stage, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    act()?;
+    let is_own = fs::metadata(stage.cache(""))?.dev() == fs::metadata(&stage.base)?.dev();
+    if is_own { Ok(()) } else { Err(io::Error::other(super::LAYERED)) }
+}
 
 fn touch(path: &Path) -> io::Result<()> {
     OpenOptions::new().append(true).open(path)?.write_all(b"x")

@@ -17,10 +17,14 @@ use runward_model::Promise;
 /// The name that makes an executable try forbidden acts. Its arguments are those of [`Stage::arguments`].
 pub const NAME: &str = "runward-trial";
 
+/// What is said of an act that was done to a cache, and not to the user's own.
+pub const LAYERED: &str = "it was done to a layer of the workspace's own";
+
 /// Where acts are tried, set up from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// Holds `work` (the workspace), `outside` (with `victim` and `other`) and `hidden` (with `key`).
+    /// Holds `work` (the workspace), `outside` (with `victim` and `other`), `cache` (with `victim`) and `hidden` (with
+    /// `key`, and with the layers of caches).
     pub base: PathBuf,
     /// A process of the same user outside.
     pub victim: i32,
@@ -44,6 +48,16 @@ impl Stage {
             port: arguments.next()?.parse().ok()?,
             abstract_name: arguments.next()?,
         })
+    }
+
+    /// A cache, or what is in it.
+    pub fn cache(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.base.join("cache") } else { self.base.join("cache").join(name) }
+    }
+
+    /// Where layers of caches are kept.
+    pub fn layers(&self) -> PathBuf {
+        self.base.join("hidden/layers")
     }
 
     pub(crate) fn work(&self, name: &str) -> PathBuf {
