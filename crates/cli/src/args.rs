@@ -67,6 +67,9 @@ pub(crate) enum Subcommand {
     /// Make a token for HTTP clients
     #[command(after_help = help::TOKEN)]
     Token(Token),
+    /// Show what commands have written to caches, and remove what is too much or too old
+    #[command(after_help = help::GC)]
+    Gc(Gc),
     /// Let commands run again after a failure that stopped all of them
     Resume,
 }
@@ -130,6 +133,20 @@ pub(crate) struct Doctor {
     /// Try as if this host offered no more than this: full, shared-proc, landlock or none
     #[arg(long, value_name = "TIER")]
     pub(crate) tier: Option<String>,
+}
+
+/// What `gc` takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Gc {
+    /// Remove everything that is not in use
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Answer with JSON: each layer, its workspace, size and age, and what became of it
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `token` takes.

@@ -53,6 +53,15 @@ Commands that Runward runs may not call it.
 Example:
   ALLOWED_COMMANDS=git,cargo runward serve --bind 127.0.0.1:0";
 
+/// Below the options of `gc`.
+pub(crate) const GC: &str = "\
+What commands write to caches below the home (sandbox.caches) goes to a layer of their workspace's own, kept \
+between calls and read by nothing else. Removed is what nobody uses and is older than sandbox.cache_keep, or \
+over sandbox.cache_quota, least recently used first. Servers do the same when they start.
+
+Example:
+  runward gc --dry-run";
+
 /// Below the options of `token`.
 pub(crate) const TOKEN: &str = "\
 Without a name, makes this user's own token, where confined commands cannot read it, and prints the file. \

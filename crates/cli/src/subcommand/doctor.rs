@@ -31,6 +31,8 @@ pub(crate) struct Findings {
     /// What must work and does not.
     broken: Vec<String>,
     remedy: String,
+    /// Whether commands can write to caches.
+    caches: bool,
     /// Doors whose commands have another network than the rest.
     exceptions: String,
 }
@@ -80,7 +82,9 @@ async fn examine(config: &Config, args: &Doctor) -> anyhow::Result<Findings> {
     breaches.extend(set.strays().into_iter().map(|what| (Promise::Protected, what)));
     let remedy = runward_sandbox::remedy(&abilities);
     let exceptions = exceptions(config);
-    Ok(Findings { abilities, enforced, tried, breaches, broken, remedy, exceptions })
+    let layered = |tried: &trial::Tried| tried.refused.as_deref() == Some(trial::LAYERED);
+    let caches = unconfined || tried.iter().any(layered);
+    Ok(Findings { abilities, enforced, tried, breaches, broken, remedy, caches, exceptions })
 }
 
 /// Which doors have a network of their own, in words.
@@ -109,6 +113,7 @@ fn fence(config: &Config, set: &Set, abilities: &Abilities) -> anyhow::Result<(O
     }
     settings.fallback = Fallback::Warn;
     settings.deny_read.push(set.hidden());
+    settings.caches = set.caches();
     settings.writable_roots.clear();
     // What would be held back is refused: that it is seen to be is what is tried.
     settings.held = None;

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod check;
 mod doctor;
+mod gc;
 mod held;
 mod policy_test;
 mod resume;
@@ -27,6 +28,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Subcommand::Held(args)) => held::run(&args),
         Some(Subcommand::Audit(action)) => audit::run(action, &args.common),
         Some(Subcommand::Doctor(doctor)) => doctor::run(&doctor, &args.common),
+        Some(Subcommand::Gc(gc)) => gc::run(&gc, &args.common),
         Some(Subcommand::Token(args)) => token::run(&args),
         Some(Subcommand::Resume) => resume::run(&args.common),
         None => {

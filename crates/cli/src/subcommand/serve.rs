@@ -21,6 +21,7 @@ pub(crate) fn run(args: &Serve, common: &Common) -> anyhow::Result<Exit> {
     let descriptors = descriptors::raise();
     let connections = &mut settings.http.limits.connections;
     *connections = descriptors.connections(config.limits.sessions).min(*connections);
+    wiring::collect_caches(&config);
     wiring::block_on(async {
         let engine = wiring::engine_beside(&config, descriptors.inherited);
         engine.close_lost_calls();

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &Stdio, common: &Common) -> anyhow::Result<Exit> {
     secrets::token()?;
     let settings = wiring::server_settings(&config, Tokens::default());
     wiring::warn_if_nothing_may_run(&config);
+    wiring::collect_caches(&config);
     wiring::block_on(async {
         let engine = wiring::engine(&config);
         engine.close_lost_calls();

@@ -12,7 +12,7 @@ fn the_program_alone_shows_how_to_begin() {
 
 #[test]
 fn every_subcommand_explains_itself() {
-    for subcommand in ["stdio", "serve", "check", "approvals", "audit", "token"] {
+    for subcommand in ["stdio", "serve", "check", "approvals", "audit", "gc", "token"] {
         let ended = Program::new(&[subcommand, "--help"]).run();
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
         insta::assert_snapshot!(subcommand, ended.stdout);

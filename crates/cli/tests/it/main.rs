@@ -4,6 +4,7 @@
 mod approvals;
 mod audit;
 mod behaviour;
+mod caches;
 mod check;
 mod config;
 mod confined;

@@ -11,6 +11,7 @@ use std::thread;
 
 use runward_model::{Profile, Promise};
 use runward_sandbox::trial::{Stage, Tried};
+use runward_sandbox::{CacheSettings, Homes};
 use rustix::fs::{Mode, OFlags};
 
 /// Read by whoever sees temporary files of others.
@@ -18,6 +19,9 @@ const MARK: &str = "/tmp/runward-trial-mark";
 
 /// What stands outside, and what it says.
 const OUTSIDE: [(&str, &str); 2] = [("other", "other\n"), ("victim", "victim\n")];
+
+/// What is in the user's cache.
+const CACHED: &str = "cached\n";
 
 /// What is in the workspace before anything is tried there.
 const WORK: [(&str, &str); 2] = [(".git/config", "[core]\n"), (".git/hooks/sample", "")];
@@ -32,7 +36,7 @@ impl Set {
     /// Sets everything up where this user may write, if possible not among temporary files: those are private.
     pub(super) fn up() -> io::Result<Self> {
         let base = base()?;
-        for name in ["work/.git/hooks", "outside", "hidden"] {
+        for name in ["work/.git/hooks", "outside", "cache", "hidden"] {
             fs::create_dir_all(base.join(name))?;
         }
         for (name, text) in OUTSIDE {
@@ -41,6 +45,7 @@ impl Set {
         for (name, text) in WORK {
             fs::write(base.join("work").join(name), text)?;
         }
+        fs::write(base.join("cache/victim"), CACHED)?;
         fs::write(base.join("hidden/key"), "secret\n")?;
         let _ = fs::write(MARK, "");
         let streams = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -61,6 +66,12 @@ impl Set {
     /// Where commands run.
     pub(super) fn work(&self) -> PathBuf {
         self.stage.base.join("work")
+    }
+
+    /// A cache of the user's, with a place in it where programs are found by name.
+    pub(super) fn caches(&self) -> CacheSettings {
+        let (cache, programs) = (self.stage.cache(""), self.stage.cache("bin"));
+        CacheSettings::new(&[cache], &Homes::default(), &[programs], Some(self.stage.layers()))
     }
 
     /// What they may not read.
@@ -85,6 +96,10 @@ impl Set {
             if name != "socket" && !OUTSIDE.iter().any(|(known, _)| *known == name) {
                 changes.push((Promise::Writes, format!("outside/{name} was made")));
             }
+        }
+        let cached = fs::read_to_string(self.stage.cache("victim")).ok();
+        if cached.as_deref() != Some(CACHED) || names(&self.stage.cache("")) != ["victim"] {
+            changes.push((Promise::Writes, "the user's cache was changed".to_owned()));
         }
         for (name, text) in WORK {
             if fs::read_to_string(self.work().join(name)).ok().as_deref() != Some(text) {

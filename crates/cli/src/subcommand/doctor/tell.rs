@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use runward_model::{Network, Promise};
+use runward_model::{Network, Profile, Promise};
 use serde_json::{Value, json};
 
 use super::Findings;
@@ -33,6 +33,9 @@ pub(super) fn as_text(findings: &Findings) -> String {
             (false, _) => writeln!(text, "  broken    {}: {}", promise.words(), by.join(", ")),
         };
     }
+    if enforced.profile == Profile::WorkspaceWrite && !findings.caches {
+        text.push_str("\ncaches (sandbox.caches) are only read here: this host lets nobody mount an overlay over them\n");
+    }
     for what in broken {
         let _ = writeln!(text, "\nwrong: {what}");
     }
@@ -61,6 +64,7 @@ pub(super) fn as_json(findings: &Findings) -> serde_json::Result<String> {
         "got_through": through.len(),
         "promises": promises,
         "acts": acts,
+        "caches": findings.caches,
         "wrong": broken,
         "remedy": remedy,
     });
