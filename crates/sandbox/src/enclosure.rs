@@ -57,7 +57,7 @@ impl Enclosure {
         let services = services::listening();
         entrance.enter()?;
         // Copies first. They keep the modes that they have now, so making all read-only does not reach them.
-        let (writable, shown) = (copies(&fence.writable)?, visible(&fence.shown));
+        let (writable, shown, caches) = (copies(&fence.writable)?, visible(&fence.shown), Found::of(fence));
         let (mut broker, listeners) = match broker::guarded(fence).next() {
             Some(_) => Broker::new(fence).map(|(broker, listeners)| (Some(broker), Some(listeners)))?,
             None => (None, None),
@@ -68,7 +68,6 @@ impl Enclosure {
             runward_files::private::make(held).ok()?;
             mounts::copy(held).ok()
         });
-        let caches = Found::of(fence);
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::open()?;
         private.make_writable()?;

@@ -186,6 +186,11 @@ impl Layers {
         Ok(true)
     }
 
+    /// Removes all, for whoever made them for a moment.
+    pub fn discard(&self) -> io::Result<()> {
+        if self.directory.exists() { written::empty(&self.directory) } else { Ok(()) }
+    }
+
     /// Removes what is superfluous, and what an earlier removal has left; how many bytes that were.
     pub fn collect(&self, quota: u64, keep: Duration) -> io::Result<u64> {
         let mut freed = 0_u64;

@@ -57,6 +57,13 @@ pub(crate) fn empty(top: &Path) -> io::Result<()> {
             return Ok(());
         }
         for name in waiting {
+            match unlinkat(&top, &*name, AtFlags::empty()) {
+                Err(Errno::ISDIR | Errno::PERM) => {}
+                done => {
+                    done?;
+                    continue;
+                }
+            }
             let open = openable(&top, &name)?;
             for inside in names(&open)? {
                 match unlinkat(&open, &*inside, AtFlags::empty()) {

@@ -11,7 +11,7 @@ use std::thread;
 
 use runward_model::{Profile, Promise};
 use runward_sandbox::trial::{Stage, Tried};
-use runward_sandbox::{CacheSettings, Homes};
+use runward_sandbox::{CacheSettings, Homes, Layers};
 use rustix::fs::{Mode, OFlags};
 
 /// Read by whoever sees temporary files of others.
@@ -136,6 +136,8 @@ impl Set {
 
 impl Drop for Set {
     fn drop(&mut self) {
+        // The kernel has made directories in them that an ordinary user cannot look into.
+        let _ = Layers::below(self.stage.layers()).discard();
         let _ = fs::remove_dir_all(&self.stage.base);
         let _ = fs::remove_file(MARK);
     }
