@@ -10,12 +10,14 @@
 //! in bash as the text did that it was read from. A command stands on the line that it stood on, so that bash's messages
 //! name lines that the caller knows.
 
+mod change;
 mod names;
 mod plain;
 mod read;
 mod tree;
 mod write;
 
+pub use change::{Change, change};
 pub use names::{is_builtin, is_identifier, is_reserved, needs_the_shell};
 pub use plain::split_plain;
 pub use read::{LONGEST, Unreadable, read};

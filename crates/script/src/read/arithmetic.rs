@@ -6,7 +6,9 @@
 
 use super::Unreadable;
 use super::cursor::{Read, Reader};
-use crate::tree::{Arithmetic, Expansion, Parameter, Subscript, Token};
+use super::word::Quoting;
+use crate::names::is_identifier;
+use crate::tree::{Arithmetic, Expansion, Operation, Parameter, Part, Subscript, Token};
 
 /// Operators, longer ones before those that they begin with.
 const OPERATORS: [&str; 36] = [
@@ -52,7 +54,7 @@ impl Reader<'_> {
 
     fn token(&mut self, start: usize, close: &str) -> Read<Token> {
         match self.peek() {
-            Some(b'$') => self.expansion_in_arithmetic(start),
+            Some(b'$' | b'`') => self.expansion_in_arithmetic(start, close),
             Some(byte) if byte == b'_' || byte.is_ascii_alphabetic() => {
                 Ok(Token::Name(self.identifier().to_owned()))
             }
@@ -85,30 +87,51 @@ impl Reader<'_> {
         Token::Number(self.slice(start, self.at).to_owned())
     }
 
-    /// `$name`, `${name}`, `${#name}`, `$#` and its like.
-    fn expansion_in_arithmetic(&mut self, start: usize) -> Read<Token> {
-        self.at += 1;
-        let plain = |name: String| Expansion::Parameter(Parameter { name, subscript: None }, None);
-        if let Some(special @ (b'#' | b'?' | b'$' | b'!')) = self.peek() {
-            self.at += 1;
-            return Ok(Token::Expansion(plain(char::from(special).to_string())));
-        }
-        if let Some(special) =
-            ["#", "?", "$", "!"].into_iter().find(|special| self.eat(&format!("{{{special}}}")))
-        {
-            return Ok(Token::Expansion(plain(special.to_owned())));
-        }
-        let braced = self.eat("{");
-        let length = braced && self.eat("#");
-        let name = self.identifier().to_owned();
-        let all = ['@', '*'].into_iter().find(|sign| length && self.eat(&format!("[{sign}]")));
-        if name.is_empty() || braced && !self.eat("}") {
+    /// `$name`, `${name…}`, `$#` and its like, and `$(…)`: whatever is one value.
+    fn expansion_in_arithmetic(&mut self, start: usize, close: &str) -> Read<Token> {
+        if self.starts_with("$((") || self.starts_with("$[") {
             return Err(self.no_number(start));
         }
-        Ok(Token::Expansion(if length {
-            Expansion::Length(Parameter { name, subscript: all.map(Subscript::All) })
-        } else {
-            plain(name)
-        }))
+        // Bash expands an expression as if it stood in double quotes.
+        match self.deeper(|this| this.expansion(Quoting::Double))? {
+            Part::Expansion { expansion, .. }
+                if is_one(&expansion) && (close == "))" || is_simple(&expansion)) =>
+            {
+                Ok(Token::Expansion(expansion))
+            }
+            _ => Err(self.no_number(start)),
+        }
     }
+}
+
+/// Whether an expansion is one value, and no text that would become part of the expression unseen.
+fn is_one(expansion: &Expansion) -> bool {
+    match expansion {
+        Expansion::Output(_) | Expansion::Length(_) => true,
+        Expansion::Parameter(Parameter { name, subscript }, operation) => {
+            let one =
+                !matches!(name.as_str(), "@" | "*" | "-") && !matches!(subscript, Some(Subscript::All(_)));
+            one && operation.as_ref().is_none_or(falls_back_on_number)
+        }
+        Expansion::Arithmetic(_) | Expansion::Keys(..) | Expansion::Names(..) => false,
+    }
+}
+
+/// Whether it may stand in brackets too, where bash reads more than it expands.
+fn is_simple(expansion: &Expansion) -> bool {
+    match expansion {
+        Expansion::Length(Parameter { subscript, .. }) => !matches!(subscript, Some(Subscript::One(_))),
+        Expansion::Parameter(Parameter { name, subscript: None }, None) => {
+            !name.bytes().any(|byte| byte.is_ascii_digit()) || is_identifier(name)
+        }
+        _ => false,
+    }
+}
+
+/// `${name:-0}`
+fn falls_back_on_number(operation: &Operation) -> bool {
+    let Operation::Operand(sign, parts) = operation else { return false };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(sign.as_str(), ":-" | "-")
+        && matches!(parts.as_slice(), [Part::Bare(text) | Part::Literal(text)] if digits(text))
 }

@@ -3,7 +3,7 @@
 use super::{Dialect, Writer, Written};
 use crate::tree::{
     AndOr, Argument, Arm, ArmEnd, Assigned, Assignment, Command, Condition, Connector, Kind, List, Loop,
-    Pipe, Pipeline, Redirection, Simple, Timed, Word,
+    Part, Pipe, Pipeline, Redirection, Simple, Timed, Word,
 };
 
 impl Writer {
@@ -203,6 +203,10 @@ impl Writer {
     }
 
     fn simple(&mut self, simple: &Simple) -> Written {
+        if hands_on_a_script(simple) {
+            // What it is given is text of bash's.
+            self.only_bash("trap")?;
+        }
         let mut between = "";
         for assignment in &simple.assignments {
             self.push(between);
@@ -269,4 +273,13 @@ impl Writer {
         self.push(" ");
         self.word(target)
     }
+}
+
+/// Whether a shell is given a text in here that it reads when a signal comes.
+fn hands_on_a_script(Simple { words, .. }: &Simple) -> bool {
+    let is_trap = |word: &Argument| {
+        matches!(word, Argument::Word(Word { parts, .. })
+            if matches!(parts.as_slice(), [Part::Literal(text) | Part::Bare(text)] if text == "trap"))
+    };
+    words.len() > 2 && words.iter().take(3).any(is_trap)
 }

@@ -125,7 +125,8 @@ impl Writer {
             match token {
                 Token::Number(text) | Token::Name(text) => self.push(text),
                 Token::Operator(sign) => self.push(sign),
-                Token::Expansion(expansion) => self.expansion(expansion, false)?,
+                // Bash expands an expression as if it stood in double quotes.
+                Token::Expansion(expansion) => self.expansion(expansion, true)?,
             }
         }
         Ok(())

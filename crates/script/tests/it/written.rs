@@ -67,8 +67,17 @@ fn a_plain_shell_is_given_what_it_knows() {
         posix("cat <<E; ls\na $x \\$y\nE\n").unwrap(),
         "'cat' <<END_OF_TEXT\na ${x} \\$y\nEND_OF_TEXT\n 'ls'"
     );
-    for text in ["[[ a ]]", "((1))", "x=(a)", "cat <(ls)", "ls |& cat", "ls &> x", "echo ${x/a/b}", "time ls"]
-    {
+    for text in [
+        "[[ a ]]",
+        "((1))",
+        "x=(a)",
+        "cat <(ls)",
+        "ls |& cat",
+        "ls &> x",
+        "echo ${x/a/b}",
+        "time ls",
+        "trap ls EXIT",
+    ] {
         assert!(posix(text).is_err(), "{text}");
     }
 }
