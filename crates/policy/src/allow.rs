@@ -23,11 +23,13 @@ pub(crate) struct Denial {
     pub(crate) reason: String,
     pub(crate) rule: Option<String>,
     pub(crate) suggest: Option<String>,
+    /// The command, where nothing allows it.
+    pub(crate) missing: Option<String>,
 }
 
 impl From<String> for Denial {
     fn from(reason: String) -> Self {
-        Denial { reason, rule: None, suggest: None }
+        Denial { reason, rule: None, suggest: None, missing: None }
     }
 }
 
@@ -114,6 +116,12 @@ impl Scene<'_> {
             let command = if self.depth == 0 { first } else { &splits };
             let effects = effects(command, args)?;
             for (variable, _) in &effects.assigned {
+                let value = args
+                    .iter()
+                    .find_map(|arg| arg.text()?.strip_prefix(variable.as_str())?.strip_prefix('='));
+                if self.policy.is_tame_program(variable, value) {
+                    continue;
+                }
                 if let Some(entry) = self.policy.objection_to_setting(variable, Case::AsPrograms) {
                     return Err(sets(variable, entry));
                 }
@@ -148,6 +156,9 @@ impl Scene<'_> {
             Some(rule) => {
                 Ok(Grant { reason: format!("allowed by {}", rule.title()), rule: Some(rule.title()) })
             }
+            None if self.is_free(words, name) => {
+                Ok(Grant { reason: format!("{name} is bash's own and starts nothing itself"), rule: None })
+            }
             None => Err(self.not_allowed(words, name)),
         }
     }
@@ -171,14 +182,8 @@ impl Scene<'_> {
             return format!("\"{name}\" depends on a directory that is only known when it runs; {advice}")
                 .into();
         }
-        let listing = list.listing();
-        let change = if self.policy.allows_something() {
-            "set ALLOWED_COMMANDS to change this"
-        } else {
-            "to begin, set ALLOWED_COMMANDS to names such as ls,cat, or POLICY_DIR to a directory of rules in Rego"
-        };
-        let reason = format!("command \"{name}\" is not allowed; allowed commands: {listing} ({change})");
+        let reason = format!("command \"{name}\" is not allowed");
         let rule = Some(format!("not among the allowed commands ({})", list.place_of(name)));
-        Denial { reason, rule, suggest: suggest::rule_for(words, self.cwd) }
+        Denial { reason, rule, suggest: suggest::rule_for(words, self.cwd), missing: Some(name.to_owned()) }
     }
 }

@@ -29,8 +29,8 @@ pub(crate) enum Change {
 
 /// Builtins that run, define or load what no reader can see.
 const REFUSED: &[&str] = &[
-    ".", "alias", "bind", "compgen", "complete", "compopt", "enable", "eval", "fc", "hash", "history", "let",
-    "source", "suspend", "trap", "unalias",
+    ".", "alias", "bind", "compgen", "complete", "compopt", "enable", "eval", "fc", "history", "let",
+    "source", "suspend", "unalias",
 ];
 
 /// Builtins whose arguments cannot make them run or set anything.
@@ -54,7 +54,12 @@ pub(crate) fn effects(command: &Word, args: &[Word]) -> Result<Effects, String> 
         "readonly" => declared(name, letters("p", "", false), args, command),
         "getopts" => getopts(args),
         "mapfile" | "readarray" => fills(name, letters("t", "dnOsu", false), args, "MAPFILE"),
-        "read" => fills(name, letters("ers", "adinNptu", false), args, "REPLY"),
+        // With `-e` a terminal's keys expand and run what was typed.
+        "read" => fills(name, letters("rs", "adinNptu", false), args, "REPLY"),
+        // `hash -p` makes a name stand for any file.
+        "hash" => getopt::read(name, letters("dlrt", "", false), args).map(|_| Effects::default()),
+        // What it is given as a handler is judged as a script: see `facts/handler.rs`.
+        "trap" => Ok(Effects::default()),
         "printf" => printf(args),
         "set" => set(args),
         "shopt" => shopt(args),
@@ -71,6 +76,27 @@ pub(crate) fn effects(command: &Word, args: &[Word]) -> Result<Effects, String> 
         }
         _ => Err(format!("the builtin \"{name}\" is not known")),
     }
+}
+
+/// Whether `kill` with these words only ends jobs that the script started: `%1`, `$!`.
+pub(crate) fn kills_own_jobs(args: &[Word]) -> bool {
+    let is_signal = |text: &str| {
+        let name = text.strip_prefix("SIG").unwrap_or(text);
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    };
+    let text = |at: usize| args.get(at).and_then(Word::text);
+    // A second word of that form would be a group of processes.
+    let skipped = match text(0) {
+        Some("-s" | "-n") if text(1).is_some_and(is_signal) => 2,
+        Some(first) if first.strip_prefix('-').is_some_and(is_signal) => 1,
+        _ => 0,
+    };
+    let is_own = |word: &Word| match word.text() {
+        Some(text) => text.starts_with('%') && text.len() > 1,
+        None => matches!(word.raw.as_str(), "$!" | "\"$!\"" | "${!}" | "\"${!}\""),
+    };
+    let jobs = args.get(skipped..).unwrap_or_default();
+    !jobs.is_empty() && jobs.iter().all(is_own)
 }
 
 fn letters(flags: &'static str, valued: &'static str, plus: bool) -> Letters {

@@ -48,7 +48,9 @@ impl Policy {
                 "the variable \"{name}\" is not in environment_allow, and no other may be given; {ADVICE}"
             ));
         }
-        if let Some(entry) = self.objection_to_setting(name, Case::Any) {
+        if let Some(entry) = self.objection_to_setting(name, Case::Any)
+            && !self.is_tame_program(name, Some(value))
+        {
             return Err(format!(
                 "the variable \"{name}\" decides what runs and may not be given: it {entry}; {ADVICE}"
             ));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use runward_model::{Argv, Decision, Judged, Verdict};
 
 use crate::facts::{Fact, Word};
+use crate::refusal::denial;
 use crate::rego::Budget;
 use crate::viewer::link_to_turn;
 use crate::weigh::{Scene, Weighed};
@@ -68,6 +69,16 @@ pub(crate) struct Case<'a> {
     pub(crate) budget: Budget,
     /// Where to write down how the rules in Rego decided.
     pub(crate) traces: Option<RefCell<Vec<Trace>>>,
+}
+
+impl Case<'_> {
+    /// The commands of a script.
+    pub(crate) fn commands_of(reading: &Reading) -> Vec<Vec<String>> {
+        match reading {
+            Reading::Script(script) => script.facts().map(commands).unwrap_or_default(),
+            Reading::Plain(_) => Vec::new(),
+        }
+    }
 }
 
 impl Policy {
@@ -163,17 +174,24 @@ impl Policy {
     }
 
     fn judge_case(&self, reading: &Reading, cwd: &Path, mut case: Case<'_>) -> (Verdict, Vec<Trace>) {
-        let verdict = match reading {
-            Reading::Plain(argv) => self.judge_argv(argv, cwd, &case),
+        case.shell = Case::commands_of(reading);
+        let verdict = self.judge_reading(reading, cwd, &case);
+        let mut verdict = self.unless_nothing_is_allowed(verdict);
+        if let Some(line) = self.correction(reading, &verdict, cwd, &case) {
+            verdict.reason = format!("{}; write instead: {line}", verdict.reason);
+        }
+        (verdict, case.traces.map(RefCell::into_inner).unwrap_or_default())
+    }
+
+    /// Says of every command in the work what the layers say, without a word about what else could be written.
+    pub(crate) fn judge_reading(&self, reading: &Reading, cwd: &Path, case: &Case<'_>) -> Verdict {
+        match reading {
+            Reading::Plain(argv) => self.judge_argv(argv, cwd, case),
             Reading::Script(script) => match script.facts() {
-                Ok(facts) => {
-                    case.shell = commands(facts);
-                    self.judge_facts(facts, cwd, &case)
-                }
+                Ok(facts) => self.judge_facts(facts, cwd, case),
                 Err(why) => self.judge_unreadable(why),
             },
-        };
-        (self.unless_nothing_is_allowed(verdict), case.traces.map(RefCell::into_inner).unwrap_or_default())
+        }
     }
 
     fn unless_nothing_is_allowed(&self, verdict: Verdict) -> Verdict {
@@ -195,7 +213,7 @@ impl Policy {
         } else if self.rules.restrict() {
             "write it so that it can be read, because some commands are blocked here"
         } else {
-            "write the command out, or set ALLOWED_COMMANDS=* to allow everything"
+            "write the command out"
         }
     }
 
@@ -203,7 +221,7 @@ impl Policy {
         let words: Vec<Word> = std::iter::once(&argv.file).chain(&argv.args).map(Word::known).collect();
         let mut weighed = Vec::new();
         Scene::direct(self, cwd, case).weigh(&words, &mut weighed);
-        summed_up(weighed)
+        summed_up(weighed, &self.allowlist, self.allows_something())
     }
 
     fn judge_facts(&self, facts: &[Fact], cwd: &Path, case: &Case<'_>) -> Verdict {
@@ -213,7 +231,7 @@ impl Policy {
             let reason = "nothing in it is a command that the policy could judge".to_owned();
             return Verdict { reason, ..Verdict::default() };
         }
-        summed_up(weighed)
+        summed_up(weighed, &self.allowlist, self.allows_something())
     }
 
     fn judge_unreadable(&self, why: &str) -> Verdict {
@@ -232,19 +250,22 @@ impl Policy {
 fn commands(facts: &[Fact]) -> Vec<Vec<String>> {
     let words = |fact: &Fact| match fact {
         Fact::Command(words) => Some(words.iter().map(Word::shown).collect()),
+        Fact::Timed => Some(vec!["time".to_owned()]),
         _ => None,
     };
     facts.iter().filter_map(words).collect()
 }
 
-/// The strictest decision, with the reason of the first command that it fell on.
-fn summed_up(weighed: Vec<Weighed>) -> Verdict {
+/// The strictest decision, with the reason of the first command that it fell on, or of all that nothing allows.
+fn summed_up(weighed: Vec<Weighed>, list: &Allowlist, allows_something: bool) -> Verdict {
     let decision = weighed.iter().map(|one| one.judged.decision).max().unwrap_or(Decision::Allow);
     let suggest = suggestion(&weighed);
+    let denied = denial(&weighed, list, allows_something);
     let commands: Vec<Judged> = weighed.into_iter().map(|one| one.judged).collect();
     let deciding = commands.iter().find(|judged| judged.decision == decision);
     let single = decision != Decision::Allow || commands.len() == 1;
     let reason = match deciding {
+        Some(_) if decision == Decision::Deny => denied,
         Some(judged) if single => judged.reason.clone(),
         Some(_) => allowed_by(&commands),
         None => "nothing in it runs a command".to_owned(),

@@ -4,7 +4,7 @@ use runward_model::{Decision, Judged};
 
 use crate::variables::{Case, is_always_a_number, is_never_a_number, sets};
 use crate::weigh::{Scene, Weighed};
-use runward_script::is_builtin;
+use runward_script::{is_builtin, is_identifier};
 
 impl Scene<'_> {
     /// A function may not take the place of a command, and no later call of that command could tell.
@@ -16,9 +16,12 @@ impl Scene<'_> {
     }
 
     /// A variable that decides what runs may not be set.
-    pub(crate) fn objection_to_variable(&self, name: &str) -> Option<Weighed> {
+    pub(crate) fn objection_to_variable(&self, name: &str, value: Option<&str>) -> Option<Weighed> {
         let entry = self.policy.objection_to_setting(name, Case::AsPrograms)?;
-        self.objection(format!("{name}="), format!("{}; {}", sets(name, entry), self.policy.advice()))
+        if self.policy.is_tame_program(name, value) {
+            return None;
+        }
+        self.objection(format!("{name}="), sets(name, entry))
     }
 
     /// A variable that is evaluated has to hold a number there, whoever gave it a value before.
@@ -28,9 +31,11 @@ impl Scene<'_> {
         }
         let advice = if is_never_a_number(name) {
             "use a variable of another name".to_owned()
+        } else if !is_identifier(name) {
+            format!("write $(printf %d \"{name}\") in its place")
         } else {
             format!(
-                "give it a plain number on a line before it, such as: {name}=0 or {name}=$(printf %d \"${name}\")"
+                "write $(printf %d \"${name}\") in its place, or give it a plain number on a line before it, such as: {name}=0 or {name}=$(printf %d \"${name}\")"
             )
         };
         let why = format!(
@@ -43,6 +48,6 @@ impl Scene<'_> {
         let decision = Decision::Deny;
         let judged =
             Judged { words: vec![shown], program: None, decision, reason, rule: None, profile: None };
-        self.must_read().then_some(Weighed { judged, suggest: None })
+        self.must_read().then_some(Weighed { judged, suggest: None, missing: None })
     }
 }

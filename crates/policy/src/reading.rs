@@ -3,7 +3,7 @@
 use runward_model::{Argv, Refusal, Script as Text, Work};
 use runward_script::{Dialect, Unreadable, split_plain};
 
-use crate::facts::{Fact, facts};
+use crate::facts::{Fact, facts, settle};
 
 /// A piece of work, read.
 #[derive(Clone, Debug)]
@@ -54,7 +54,10 @@ impl Script {
 
     fn new(source: &str) -> Self {
         let tree = runward_script::read(source).map_err(|Unreadable(why)| why);
-        let read = tree.and_then(|tree| Ok(Read { facts: facts(&tree)?, tree }));
+        let read = tree.and_then(|mut tree| {
+            settle(&mut tree);
+            Ok(Read { facts: facts(&tree)?, tree })
+        });
         Script { source: source.to_owned(), read }
     }
 }

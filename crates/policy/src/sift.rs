@@ -265,7 +265,7 @@ fn denied(shown: &str, reason: String) -> Weighed {
     let words = vec![shown.to_owned()];
     let decision = Decision::Deny;
     let judged = Judged { words, program: None, decision, reason, rule: None, profile: None };
-    Weighed { judged, suggest: None }
+    Weighed { judged, suggest: None, missing: None }
 }
 
 /// The sentence for a program that is not there when it is judged.

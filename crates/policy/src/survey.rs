@@ -25,10 +25,10 @@ impl Survey {
                 Fact::Function(name) => {
                     survey.functions.insert(name.clone());
                 }
-                Fact::Assigned(name) => {
+                Fact::Assigned(name, _) => {
                     survey.variables.insert(name.clone());
                 }
-                Fact::Counted { .. } | Fact::Input(..) => {}
+                Fact::Counted { .. } | Fact::Input(..) | Fact::Timed => {}
             }
         }
         survey

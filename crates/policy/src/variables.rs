@@ -31,6 +31,25 @@ const NUMBERS: &[&str] = &["EPOCHSECONDS", "EUID", "LINENO", "PPID", "RANDOM", "
 /// What is assigned to a variable that bash keeps a number in is evaluated as arithmetic.
 const EVALUATED: Entry = Entry { programs: "bash", why: "evaluates what it is given" };
 
+/// Programs that run code by their own means, one a line.
+const RUNS_CODE: &str = include_str!("../data/runs_code.txt");
+
+/// What ends at once or shows what it is given, in the place of an editor, a pager or somebody who is asked.
+const TAME_PROGRAMS: &[&str] = &[
+    "",
+    ":",
+    "/bin/cat",
+    "/bin/false",
+    "/bin/true",
+    "/usr/bin/cat",
+    "/usr/bin/false",
+    "/usr/bin/true",
+    "cat",
+    "echo",
+    "false",
+    "true",
+];
+
 /// How names are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
@@ -41,24 +60,37 @@ pub(crate) enum Case {
 }
 
 impl Policy {
-    /// What speaks against setting this variable; nothing where it only concerns an interpreter that is listed by name
-    /// and nothing is blocked, since that runs whatever it is told anyway.
+    /// Whether this variable may have this value although it names a program: one that does nothing but end, or show what
+    /// it is given.
+    pub(crate) fn is_tame_program(&self, name: &str, value: Option<&str>) -> bool {
+        let ends = ["PAGER", "EDITOR", "ASKPASS", "BROWSER"];
+        let names_one = name == "VISUAL" || ends.iter().any(|end| name.ends_with(end));
+        names_one && !self.looks_inside() && value.is_some_and(|value| TAME_PROGRAMS.contains(&value))
+    }
+
+    /// What speaks against setting this variable; nothing where it only concerns a program that is listed by name, that
+    /// runs whatever it is told anyway, and nothing is blocked.
     pub(crate) fn objection_to_setting(&self, name: &str, case: Case) -> Option<Entry> {
         if is_always_a_number(name) {
             return Some(EVALUATED);
         }
-        table::entries_for(name, case).into_iter().find(|entry| !self.lists_interpreter(entry))
+        table::entries_for(name, case).into_iter().find(|entry| !self.lists_its_program(entry))
     }
 
-    /// Whether an operator listed one of the programs that a variable concerns, and it is an interpreter.
-    fn lists_interpreter(&self, entry: &Entry) -> bool {
+    /// Whether an operator listed one of the programs that a variable concerns, and it runs any code.
+    fn lists_its_program(&self, entry: &Entry) -> bool {
         let listed = |name: &str| {
             let base = name.rsplit('/').next().unwrap_or(name);
             let family = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            is_interpreter(base) && (entry.is_about(base) || entry.is_about(family))
+            (is_interpreter(base) || runs_code(family)) && (entry.is_about(base) || entry.is_about(family))
         };
         !self.looks_inside() && self.allowlist.entries().iter().any(|name| listed(name))
     }
+}
+
+/// Whether a program runs whatever code it is told to, without being an interpreter.
+fn runs_code(program: &str) -> bool {
+    RUNS_CODE.lines().any(|line| line.split_once(" | ").is_some_and(|(name, _)| name == program))
 }
 
 /// Whether bash may put other text into this variable by itself.
@@ -115,6 +147,48 @@ mod tests {
     }
 
     #[test]
+    fn every_program_that_runs_code_stands_once_with_how_it_does() {
+        let lines: Vec<&str> = RUNS_CODE.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(lines.is_sorted() && lines.len() > 20);
+        assert!(
+            lines.iter().all(|line| line.split_once(" | ").is_some_and(|(_, how)| how.len() > 8)),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn a_program_that_runs_code_anyway_may_be_given_its_own() {
+        for (list, name) in [
+            ("ls,cargo", "CARGO_TARGET_DIR"),
+            ("cargo", "RUSTFLAGS"),
+            ("go", "GOFLAGS"),
+            ("npm", "npm_config_registry"),
+            ("pip3", "PIP_INDEX_URL"),
+            ("make", "CFLAGS"),
+            ("pytest", "PYTEST_ADDOPTS"),
+            ("cmake", "CMAKE_PREFIX_PATH"),
+        ] {
+            assert_eq!(objection(list, name, Case::AsPrograms), None, "{list} {name}");
+        }
+    }
+
+    #[test]
+    fn a_pager_or_an_editor_may_be_one_that_ends_at_once() {
+        let policy = Policy::new(Allowlist::parse("git"), SearchPath::new("/bin".as_ref()));
+        for (name, value) in
+            [("GIT_PAGER", "cat"), ("EDITOR", "true"), ("VISUAL", ":"), ("GIT_ASKPASS", "/bin/true")]
+        {
+            assert!(policy.is_tame_program(name, Some(value)), "{name}={value}");
+        }
+        for (name, value) in
+            [("GIT_PAGER", "./cat"), ("EDITOR", "vi"), ("PAGER", "cat x"), ("GIT_SSH", "true"), ("PATH", "")]
+        {
+            assert!(!policy.is_tame_program(name, Some(value)), "{name}={value}");
+        }
+        assert!(!policy.is_tame_program("PAGER", None));
+    }
+
+    #[test]
     fn an_interpreter_that_is_listed_by_name_may_be_given_its_own() {
         assert_eq!(objection("ls,python3", "PYTHONPATH", Case::Any), None);
         assert_eq!(objection("/usr/bin/python3.11", "PYTHONPATH", Case::Any), None);
@@ -127,6 +201,13 @@ mod tests {
             ("python3", "PERL5OPT"),
             ("python3-config", "PYTHONPATH"),
             ("git", "GIT_SSH_COMMAND"),
+            ("git", "GIT_PAGER"),
+            ("gcc", "COMPILER_PATH"),
+            ("less", "LESSOPEN"),
+            ("cargo", "LD_PRELOAD"),
+            ("cargo", "NODE_OPTIONS"),
+            ("npm", "PYTHONPATH"),
+            ("make", "BASH_ENV"),
         ] {
             assert!(objection(list, name, Case::Any).is_some(), "{list} {name}");
         }

@@ -65,6 +65,8 @@ pub(crate) struct Weighed {
     pub(crate) judged: Judged,
     /// The narrowest rule that would allow it.
     pub(crate) suggest: Option<String>,
+    /// The command, where nothing allows it.
+    pub(crate) missing: Option<String>,
 }
 
 impl<'a> Scene<'a> {
@@ -84,9 +86,12 @@ impl<'a> Scene<'a> {
         for fact in facts {
             match fact {
                 Fact::Command(words) => scene.weigh(words, weighed),
+                Fact::Timed => scene.weigh_keyword("time", weighed),
                 Fact::Input(words, text) => weighed.extend(scene.objection_to_input(words, text)),
                 Fact::Function(name) => weighed.extend(scene.objection_to_function(name)),
-                Fact::Assigned(name) => weighed.extend(scene.objection_to_variable(name)),
+                Fact::Assigned(name, value) => {
+                    weighed.extend(scene.objection_to_variable(name, value.as_deref()));
+                }
                 Fact::Counted { name, known } => weighed.extend(scene.objection_to_counting(name, *known)),
             }
         }
@@ -117,8 +122,16 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Judges a word of the grammar that rules may know by its name.
+    fn weigh_keyword(&self, name: &str, weighed: &mut Vec<Weighed>) {
+        let words = [Word::known(name)];
+        let reason = format!("{name} is bash's own and starts nothing itself");
+        let found = self.strictest(&words, None, Ok(Grant { reason, rule: None }));
+        weighed.push(self.narrowed_by_rego(&words, found));
+    }
+
     fn weigh_enclosed(&self, enclosed: &Enclosed, weighed: &mut Vec<Weighed>) {
-        weighed.extend(enclosed.variables.iter().filter_map(|name| self.objection_to_variable(name)));
+        weighed.extend(enclosed.variables.iter().filter_map(|name| self.objection_to_variable(name, None)));
         if !enclosed.words.is_empty() {
             self.weigh(&enclosed.words, weighed);
         }
@@ -166,20 +179,21 @@ impl<'a> Scene<'a> {
     fn strictest(&self, words: &[Word], program: Option<PathBuf>, allowed: Result<Grant, Denial>) -> Weighed {
         let objection = self.objection_by_rule(words, program.as_deref());
         let shown = words.iter().map(Word::shown).collect();
-        let (ruling, suggest) = match (allowed, objection) {
-            (_, Some(ruling)) if ruling.decision == Decision::Deny => (ruling, None),
-            (Err(Denial { reason, rule, suggest }), None) => {
-                (Ruling { decision: Decision::Deny, reason, rule }, suggest)
+        let (ruling, suggest, missing) = match (allowed, objection) {
+            (_, Some(ruling)) if ruling.decision == Decision::Deny => (ruling, None, None),
+            (Err(Denial { reason, rule, suggest, missing }), objection) => {
+                let suggest = suggest.filter(|_| objection.is_none());
+                (Ruling { decision: Decision::Deny, reason, rule }, suggest, missing)
             }
-            (Err(Denial { reason, rule, .. }), Some(_)) => {
-                (Ruling { decision: Decision::Deny, reason, rule }, None)
+            (Ok(_), Some(ruling)) => (ruling, None, None),
+            (Ok(Grant { reason, rule }), None) => {
+                (Ruling { decision: Decision::Allow, reason, rule }, None, None)
             }
-            (Ok(_), Some(ruling)) => (ruling, None),
-            (Ok(Grant { reason, rule }), None) => (Ruling { decision: Decision::Allow, reason, rule }, None),
         };
         let Ruling { decision, reason, rule } = ruling;
         let profile = self.profile_by_rule(words, program.as_deref());
-        Weighed { judged: Judged { words: shown, program, decision, reason, rule, profile }, suggest }
+        let judged = Judged { words: shown, program, decision, reason, rule, profile };
+        Weighed { judged, suggest, missing }
     }
 
     /// The same once the rules in Rego have been asked, unless it is denied anyway.
@@ -187,7 +201,7 @@ impl<'a> Scene<'a> {
         if self.policy.rego.is_none() {
             return found;
         }
-        let Weighed { judged, .. } = found;
+        let Weighed { judged, missing, .. } = found;
         let open = judged.decision != Decision::Deny || self.case.traces.is_some();
         let ruling = open.then(|| self.ruling_by_rego(words, judged.program.as_deref())).flatten();
         let stricter =
@@ -200,7 +214,8 @@ impl<'a> Scene<'a> {
             None => judged,
         };
         // A rule of another layer would not make the rules in Rego allow it.
-        Weighed { judged, suggest: None }
+        let missing = missing.filter(|_| judged.decision == Decision::Deny);
+        Weighed { judged, suggest: None, missing }
     }
 
     /// Whether it was found by looking at every word of another command.

@@ -4,10 +4,15 @@
 use runward_script::{Arithmetic, Expansion, Parameter, Part, Token, Word, is_identifier};
 
 use super::Fact;
+use super::numbers::prints_number;
 use super::walk::{Walked, Walker};
+use crate::variables::is_always_a_number;
+
+/// In place of a name: what is evaluated is no variable.
+const UNKNOWN: &str = "$(…)";
 
 impl Walker<'_> {
-    pub(super) fn arithmetic(&mut self, expression: &Arithmetic) {
+    pub(super) fn arithmetic(&mut self, expression: &Arithmetic) -> Walked {
         self.may_fail |= !self.is_certain(expression);
         let mut tokens = expression.tokens.iter().map(|(_, token)| token).peekable();
         let chooses = |token: &Token| matches!(token, Token::Operator("&&" | "||" | "?"));
@@ -20,16 +25,16 @@ impl Walker<'_> {
                 Token::Operator(")") => open = open.saturating_sub(1),
                 Token::Operator(",") if open == 0 => given.drain(..).for_each(|name| self.gain(name)),
                 Token::Operator(_) | Token::Number(_) => {}
-                Token::Expansion(expansion) => self.expansion_counted(expansion),
+                Token::Expansion(expansion) => self.expansion_counted(token, expansion)?,
                 Token::Name(name) => {
                     let steps = matches!(before, Some(Token::Operator("++" | "--")));
                     let replaced = !steps && tokens.peek() == Some(&&Token::Operator("="));
                     if replaced {
-                        self.facts.push(Fact::Assigned(name.clone()));
+                        self.facts.push(Fact::Assigned(name.clone(), None));
                         // It holds the number once what stands behind the sign has been evaluated.
                         given.extend(always.then_some(name));
-                    } else {
-                        self.count(name);
+                    } else if !self.count(name) {
+                        self.doubts.token(token);
                     }
                 }
             }
@@ -38,44 +43,53 @@ impl Walker<'_> {
         for name in given {
             self.gain(name);
         }
+        Ok(())
     }
 
-    fn expansion_counted(&mut self, expansion: &Expansion) {
-        if let Expansion::Parameter(Parameter { name, .. }, _) = expansion
-            && is_identifier(name)
-        {
-            self.count(name);
+    fn expansion_counted(&mut self, token: &Token, expansion: &Expansion) -> Walked {
+        self.expansion(expansion)?;
+        let certain = match expansion {
+            Expansion::Parameter(Parameter { name, subscript: None }, None) if is_identifier(name) => {
+                self.count(name)
+            }
+            Expansion::Length(_) => true,
+            other => self.is_sure(other) || prints_number(other) || self.count(UNKNOWN),
+        };
+        if !certain {
+            self.doubts.token(token);
         }
+        Ok(())
     }
 
-    fn count(&mut self, name: &str) {
+    /// Notes that a variable is evaluated, and says whether it is certain to hold a number.
+    fn count(&mut self, name: &str) -> bool {
         let known = self.known.holds(name);
         self.facts.push(Fact::Counted { name: name.to_owned(), known });
+        known || is_always_a_number(name)
     }
 
     /// A word of `[[ … ]]` that is evaluated: a number, or a variable.
-    pub(super) fn counted(&mut self, word: &Word) -> Walked {
+    pub(super) fn counted(&mut self, word: &Word) {
         self.may_fail = true;
         match word.parts.as_slice() {
             [Part::Literal(text) | Part::Bare(text)] if super::is_integer(text) => {}
-            [Part::Literal(name) | Part::Bare(name)] if is_identifier(name) => self.count(name),
-            [Part::Expansion { expansion: Expansion::Arithmetic(_) | Expansion::Length(_), .. }] => {}
             [
-                Part::Expansion {
+                Part::Literal(name)
+                | Part::Bare(name)
+                | Part::Expansion {
                     expansion: Expansion::Parameter(Parameter { name, subscript: None }, None),
                     ..
                 },
-            ] if is_identifier(name) => {
-                self.count(name);
-            }
-            [Part::Expansion { expansion, .. }] if self.is_sure(expansion) => {}
-            _ => {
-                return Err(format!(
-                    "arithmetic on \"{}\" could run what its values say; use numbers and variables that hold numbers",
-                    word.raw
-                ));
-            }
+            ] if is_identifier(name) => self.counted_name(word, name),
+            [Part::Expansion { expansion: Expansion::Arithmetic(_) | Expansion::Length(_), .. }] => {}
+            [Part::Expansion { expansion, .. }] if self.is_sure(expansion) || prints_number(expansion) => {}
+            _ => self.counted_name(word, UNKNOWN),
         }
-        Ok(())
+    }
+
+    fn counted_name(&mut self, word: &Word, name: &str) {
+        if !self.count(name) {
+            self.doubts.word(word);
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::Fact;
 use super::draft;
 use super::known::Difference;
 use super::numbers::{FRONT, Numeric, are_numbers};
+use super::settle::{Trap, read_handler, trap};
 use super::walk::{Walked, Walker};
 use super::word::Word;
 use crate::builtin_rules::{Change, effects};
@@ -61,10 +62,7 @@ impl Walker<'_> {
                 })
             }
             Kind::Test(condition) => self.perhaps(|this| this.condition(condition)),
-            Kind::Arithmetic(expression) => {
-                self.arithmetic(expression);
-                Ok(())
-            }
+            Kind::Arithmetic(expression) => self.arithmetic(expression),
             Kind::Function(name, body) => self.function(name, body),
             Kind::Coprocess(name, command) => {
                 let walked = self.apart(|this| this.command(command));
@@ -72,7 +70,7 @@ impl Walker<'_> {
                 self.arrays.insert(name.to_owned());
                 for name in [name.to_owned(), format!("{name}_PID")] {
                     self.lose(&name);
-                    self.facts.push(Fact::Assigned(name));
+                    self.facts.push(Fact::Assigned(name, None));
                 }
                 walked
             }
@@ -97,13 +95,12 @@ impl Walker<'_> {
     }
 
     fn for_count(&mut self, [first, condition, step]: &[Arithmetic; 3], body: &List) -> Walked {
-        self.arithmetic(first);
+        self.arithmetic(first)?;
         self.forget_texts_of(&[body])?;
         self.perhaps(|this| {
-            this.arithmetic(condition);
+            this.arithmetic(condition)?;
             this.list(body)?;
-            this.arithmetic(step);
-            Ok(())
+            this.arithmetic(step)
         })
     }
 
@@ -162,8 +159,8 @@ impl Walker<'_> {
                 self.word(first)?;
                 self.word(second)?;
                 if matches!(sign.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") {
-                    self.counted(first)?;
-                    self.counted(second)?;
+                    self.counted(first);
+                    self.counted(second);
                 }
                 Ok(())
             }
@@ -207,6 +204,7 @@ impl Walker<'_> {
                 self.facts.pop();
             }
         }
+        self.handler(&known)?;
         if !known.is_empty() {
             self.effects(&known, &declared);
             let gains = assignments.is_empty() && redirections.is_empty() && self.declares(&known);
@@ -224,6 +222,24 @@ impl Walker<'_> {
             self.facts.insert(slot, Fact::Command(known));
         }
         Ok(())
+    }
+
+    /// What `trap` makes bash run whenever a signal comes, with variables that hold whatever they hold by then.
+    fn handler(&mut self, words: &[Word]) -> Walked {
+        let texts: Vec<Option<&str>> = words.iter().map(Word::text).collect();
+        let shown = |at: usize| words.get(at).map(|word| word.raw.clone()).unwrap_or_default();
+        let Some(found) = trap(&texts, shown) else { return Ok(()) };
+        let Trap::Handler { text, at_exit, .. } = found? else { return Ok(()) };
+        let list = read_handler(text)?;
+        self.interrupted |= !at_exit;
+        let (line, in_function) = (self.line, std::mem::take(&mut self.in_function));
+        let may_fail = self.may_fail;
+        let walked = self.apart(|this| {
+            this.known.lose_all();
+            this.list(&list)
+        });
+        (self.line, self.in_function, self.may_fail) = (line, in_function, may_fail);
+        walked
     }
 
     /// Whether bash takes the value of this assignment as it is: it makes a variable of a function's own, and the script
@@ -252,10 +268,7 @@ impl Walker<'_> {
         if let Some(subscript) = subscript {
             self.arrays.insert(name.clone());
             self.may_fail = true;
-            self.perhaps(|this| {
-                this.arithmetic(subscript);
-                Ok(())
-            })?;
+            self.perhaps(|this| this.arithmetic(subscript))?;
         }
         let given = match value {
             Assigned::Word(word) if !appends => Some(draft::known(word)),

@@ -145,7 +145,7 @@ fn is_number(expansion: &Expansion) -> bool {
 }
 
 /// Whether an expansion may become several words, or none, even in double quotes.
-fn is_several(expansion: &Expansion) -> bool {
+pub(super) fn is_several(expansion: &Expansion) -> bool {
     match expansion {
         Expansion::Keys(..) | Expansion::Names(..) => true,
         Expansion::Parameter(Parameter { name, subscript }, operation) => {

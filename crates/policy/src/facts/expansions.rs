@@ -2,6 +2,7 @@
 
 use runward_script::{Expansion, Operation, Parameter, Part, Subscript, Word};
 
+use super::settle::made_of;
 use super::walk::{Walked, Walker};
 
 impl Walker<'_> {
@@ -17,30 +18,26 @@ impl Walker<'_> {
         }
     }
 
-    fn expansion(&mut self, expansion: &Expansion) -> Walked {
+    pub(super) fn expansion(&mut self, expansion: &Expansion) -> Walked {
         match expansion {
-            Expansion::Output(list) => self.apart(|this| this.list(list)),
-            Expansion::Arithmetic(expression) => {
-                self.arithmetic(expression);
-                Ok(())
-            }
+            Expansion::Output(list) => match made_of(expansion) {
+                Some(value) => self.apart(|this| this.word(value)),
+                None => self.apart(|this| this.list(list)),
+            },
+            Expansion::Arithmetic(expression) => self.arithmetic(expression),
             Expansion::Keys(..) | Expansion::Names(..) => Ok(()),
-            Expansion::Length(parameter) => self.perhaps(|this| {
-                this.parameter(parameter);
-                Ok(())
-            }),
+            Expansion::Length(parameter) => self.perhaps(|this| this.parameter(parameter)),
             Expansion::Parameter(parameter, operation) => self.perhaps(|this| {
-                this.parameter(parameter);
+                this.parameter(parameter)?;
                 operation.as_ref().map_or(Ok(()), |operation| this.operation(&parameter.name, operation))
             }),
         }
     }
 
-    fn parameter(&mut self, parameter: &Parameter) {
-        if let Some(Subscript::One(subscript)) = &parameter.subscript {
-            self.may_fail = true;
-            self.arithmetic(subscript);
-        }
+    fn parameter(&mut self, parameter: &Parameter) -> Walked {
+        let Some(Subscript::One(subscript)) = &parameter.subscript else { return Ok(()) };
+        self.may_fail = true;
+        self.arithmetic(subscript)
     }
 
     fn operation(&mut self, name: &str, operation: &Operation) -> Walked {
@@ -48,8 +45,7 @@ impl Walker<'_> {
             Operation::Transform(_) => Ok(()),
             Operation::Slice(expression) => {
                 self.may_fail = true;
-                self.arithmetic(expression);
-                Ok(())
+                self.arithmetic(expression)
             }
             Operation::Operand(sign, parts) => {
                 // `${x?why}` ends the script, or the rest of the line.

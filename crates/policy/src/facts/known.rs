@@ -45,6 +45,13 @@ impl Known {
         }
     }
 
+    pub(super) fn lose_all(&mut self) {
+        let names: Vec<String> = self.names.iter().cloned().collect();
+        for name in &names {
+            self.lose(name);
+        }
+    }
+
     pub(super) fn mark(&self) -> Mark {
         Mark(self.changes.len())
     }

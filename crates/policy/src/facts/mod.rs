@@ -7,6 +7,7 @@ mod draft;
 mod expansions;
 mod known;
 mod numbers;
+mod settle;
 mod walk;
 mod whole;
 mod word;
@@ -14,6 +15,7 @@ mod word;
 use runward_script::{Script, Unreadable};
 
 pub(crate) use numbers::FRONT;
+pub(crate) use settle::settle;
 pub(crate) use word::{Count, Value, Word, is_integer};
 
 /// One thing that a script would do.
@@ -21,12 +23,14 @@ pub(crate) use word::{Count, Value, Word, is_integer};
 pub(crate) enum Fact {
     /// Runs a command: its name and arguments.
     Command(Vec<Word>),
+    /// Measures what follows by bash's own `time`.
+    Timed,
     /// Gives a command, by its words, this text to read.
     Input(Vec<Word>, Word),
     /// Defines a function.
     Function(String),
-    /// Gives a variable a value.
-    Assigned(String),
+    /// Gives a variable a value, and which, where that is known.
+    Assigned(String, Option<String>),
     /// Evaluates a variable as an arithmetic expression. Its value is parsed again, substitutions included.
     Counted {
         /// Which.

@@ -55,7 +55,7 @@ pub(super) fn are_numbers(word: &Word) -> bool {
 }
 
 /// `$(printf %d "$x")`: bash's own `printf` makes a number of whatever it is given, and evaluates nothing.
-fn prints_number(expansion: &Expansion) -> bool {
+pub(super) fn prints_number(expansion: &Expansion) -> bool {
     let Expansion::Output(list) = expansion else { return false };
     let [
         Item {

@@ -10,8 +10,8 @@ use runward_script::{AndOr, Connector, Item, List, Pipeline};
 
 use super::Fact;
 use super::known::{Known, Mark};
+use super::settle::Doubts;
 use super::whole::Whole;
-use super::word::Word;
 use crate::variables::{is_never_a_number, is_tame_locale};
 
 /// Why what a script does cannot be known.
@@ -31,6 +31,10 @@ pub(super) struct Walker<'a> {
     pub(super) may_fail: bool,
     /// The last line on which a command begins.
     pub(super) line: usize,
+    /// Whether a handler may run between any two commands.
+    pub(super) interrupted: bool,
+    /// What is evaluated and not certain to be a number.
+    pub(super) doubts: Doubts,
 }
 
 impl<'a> Walker<'a> {
@@ -44,6 +48,8 @@ impl<'a> Walker<'a> {
             in_function: false,
             may_fail: false,
             line: 0,
+            interrupted: false,
+            doubts: Doubts::default(),
         }
     }
 
@@ -112,7 +118,7 @@ impl<'a> Walker<'a> {
 
     fn pipeline(&mut self, Pipeline { timed, first, rest, .. }: &Pipeline) -> Walked {
         if timed.is_some() {
-            self.facts.push(Fact::Command(vec![Word::known("time")]));
+            self.facts.push(Fact::Timed);
         }
         if rest.is_empty() {
             return self.command(first);
@@ -136,7 +142,7 @@ impl<'a> Walker<'a> {
                 "the variable \"{name}\" may only be C, POSIX or a locale in UTF-8; write that out"
             ));
         }
-        self.facts.push(Fact::Assigned(name.to_owned()));
+        self.facts.push(Fact::Assigned(name.to_owned(), value.map(str::to_owned)));
         Ok(())
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Whole {
     pub(super) arrays: HashSet<String>,
     /// Variables that it makes read-only.
     pub(super) read_only: HashSet<String>,
-    /// Those of them that may be something else than a number for good.
+    /// Those of which nobody knows that they hold a number, whatever they were given last.
     pub(super) fixed: HashSet<String>,
 }
 
@@ -28,13 +28,17 @@ impl Whole {
         let mut walker = Walker::new(None);
         walker.list(list)?;
         let mut whole = Whole { texts: walker.texts, arrays: walker.arrays, ..Whole::default() };
+        if walker.interrupted {
+            // A handler may give it that between the assignment of a number and its use.
+            whole.fixed.extend(whole.texts.iter().cloned());
+        }
         for fact in &walker.facts {
             match fact {
                 Fact::Function(name) => {
                     whole.functions.insert(name.clone());
                 }
                 Fact::Command(words) => whole.command(words),
-                Fact::Assigned(_) | Fact::Counted { .. } | Fact::Input(..) => {}
+                Fact::Assigned(..) | Fact::Counted { .. } | Fact::Input(..) | Fact::Timed => {}
             }
         }
         Ok(whole)

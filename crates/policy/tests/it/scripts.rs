@@ -40,7 +40,7 @@ ${y[0]}
 $'\x63anary'"#;
 
 /// Allowed commands; `@` stands for their arguments.
-const COMMANDS: &str = r"echo @
+const COMMANDS: &str = r#"echo @
 ls @
 cat @
 x=@
@@ -63,7 +63,29 @@ true; @
 command echo @
 unset @
 declare x=@
-i=0; echo $((i+1)) @";
+i=0; echo $((i+1)) @
+trap 'echo x' EXIT; echo @
+trap @ EXIT
+trap @ DEBUG; x=1; echo $((x))
+trap 'x=@' DEBUG; x=1; echo $((x)); ls
+trap 'echo @; ls' EXIT INT
+f() { x=@; }; trap f DEBUG; x=1; echo $((x)) ${y[x]}
+let x=@
+let 'x=1' y=2 @
+PY=echo; $PY @
+PY=@; $PY x; "$PY"
+a=(echo @); "${a[@]}" x
+PY=$(command -v echo); $PY @
+for i in $(ls @); do echo $((i * 2)); done
+x=$(cat @); echo $((x + $(wc -l < f))) ; [[ $x -gt 1 ]]
+x=$(cat @); [ $x -gt 3 ]; [ 1 -eq $x ]
+while read -r n; do echo $((n)) ; done < <(echo @)
+f() { echo $(($1 + ${2:-0})); }; f @
+echo $(( $(ls @) + `ls` ))
+exec > f; hash ls @
+echo & kill %1 @
+GIT_PAGER=cat echo @
+export PAGER=@"#;
 
 /// Constructs around a script, which stands at every `@`.
 const AROUND: &str = r#"@ ; echo canary
