@@ -8,7 +8,7 @@ use runward_model::{Argv, Refusal, Request, Script, Work};
 const MOST: usize = 4096;
 
 /// Linux takes no string of 128 KiB or more, its NUL included, whatever room there is (`MAX_ARG_STRLEN`).
-const LONGEST: usize = 128 * 1024 - 1;
+pub(crate) const LONGEST: usize = 128 * 1024 - 1;
 
 /// Nor a path of 4 KiB (`PATH_MAX`).
 const LONGEST_PATH: usize = 4095;

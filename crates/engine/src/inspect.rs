@@ -33,6 +33,7 @@ impl Engine {
             door_env: &request.door_env,
             login: login.as_deref(),
             confinement,
+            stdio: None,
         };
         let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
         let judged = |policy: &Policy| resolve::judge_by(policy, &resolved, request);

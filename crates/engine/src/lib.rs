@@ -22,6 +22,7 @@ mod keys;
 mod lifecycle;
 mod log;
 mod login;
+mod long_text;
 mod names;
 mod network;
 mod output;
@@ -40,6 +41,7 @@ mod supervise;
 mod terminal;
 mod typing;
 mod watch;
+mod without_terminal;
 mod workflow;
 mod workspaces;
 

@@ -1,6 +1,7 @@
 //! Plan and spawn: no plan, no process.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::bounds;
 use crate::confine::{self, ConfineAsk, Confined};
 use crate::host::Start;
+use crate::long_text;
 use crate::network::{self, Reaching};
 use crate::record::OpenCall;
 use crate::resolve::{self, Resolved, Variables};
@@ -250,13 +252,10 @@ impl Plan {
         plan.confined.networked = plan.confined.reaches_this_host().then(|| shared.approvals.networked());
         let launch = plan.launch(&shared.settings)?;
         let Plan { request, resolved, program, input, confinement, mut confined, .. } = plan;
-        let Resolved { argv, cwd, held, .. } = resolved;
+        let Resolved { argv, text, cwd, held, .. } = resolved;
         let stdio = descriptors(&request.stdio, input.as_ref());
-        let started = match held.map(Held::into_program).transpose() {
-            Ok(execute) => {
-                let program = opened(execute);
-                shared.host.spawn(Start { launch, program, cwd: cwd.handle, stdio }).await
-            }
+        let started = match opened(held, text.as_deref()) {
+            Ok(program) => shared.host.spawn(Start { launch, program, cwd: cwd.handle, stdio }).await,
             Err(source) => Err(SpawnError::Step { step: Step::Exec, source }),
         };
         let mut child = match started {
@@ -307,7 +306,9 @@ impl Planned for Executed<'_> {
         // A shell is given the text that was written anew, in place of the caller's.
         let Resolved { argv, text, .. } = &self.plan.resolved;
         let known = argv.len() - usize::from(text.is_some());
-        argv.iter().take(known).chain(text).map(String::as_bytes)
+        let name = argv.first().map(String::as_str).unwrap_or_default();
+        let text = text.as_deref().map(|text| long_text::as_argument(name, text));
+        argv.iter().take(known).map(String::as_str).chain(text).map(str::as_bytes)
     }
 
     fn env(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
@@ -339,7 +340,8 @@ fn judged(
     approvals: &Approvals,
 ) -> Result<Judged, Refusal> {
     let confinement = request.wish.confinement;
-    let variables = Variables { given: &request.env, door_env: &request.door_env, login, confinement };
+    let (given, door_env, stdio) = (&request.env, &request.door_env, Some(&request.stdio));
+    let variables = Variables { given, door_env, login, confinement, stdio };
     let resolved = resolve::resolve(&request.work, request.cwd.as_deref(), variables, settings)?;
     let judge = |policy: &Policy| resolve::judge_by(policy, &resolved, request);
     let verdict = judge(&resolved.policy);
@@ -369,11 +371,12 @@ fn descriptors(stdio: &Stdio, input: Option<&Record>) -> Descriptors {
     }
 }
 
-/// The descriptor to be executed, if it is executed by one.
-fn opened(execute: Option<Execute>) -> Option<(OwnedFd, Opened)> {
-    match execute? {
-        Execute::Opened(file, opened) => Some((file, opened)),
-        Execute::ByPath => None,
+/// The descriptor to be executed, if it is executed by one, or the text that a shell is to read.
+fn opened(held: Option<Held>, text: Option<&str>) -> io::Result<Option<(OwnedFd, Opened)>> {
+    match held.map(Held::into_program).transpose()? {
+        Some(Execute::Opened(file, opened)) => Ok(Some((file, opened))),
+        Some(Execute::ByPath) => Ok(None),
+        None => Ok(text.map(long_text::sealed).transpose()?.flatten().map(|text| (text, Opened::Read))),
     }
 }
 

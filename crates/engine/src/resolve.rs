@@ -14,6 +14,7 @@ use crate::bounds;
 use crate::cwd::{self, Cwd, RootList};
 use crate::patching::{self, Call, Prepared};
 use crate::shell;
+use crate::without_terminal;
 use crate::{Engine, Settings};
 
 /// What would run.
@@ -60,6 +61,14 @@ pub(crate) struct Variables<'a> {
     pub(crate) login: Option<&'a Snapshot>,
     /// How tightly its caller wants it to be held.
     pub(crate) confinement: Confinement,
+    /// What its descriptors lead to.
+    pub(crate) stdio: Option<&'a Stdio>,
+}
+
+impl Variables<'_> {
+    fn has_terminal(&self) -> bool {
+        matches!(self.stdio, Some(Stdio::Terminal(_)))
+    }
 }
 
 /// Reads the work, opens the directory, finds the program.
@@ -106,6 +115,9 @@ pub(crate) fn resolve(
         program => (program, None),
     };
     let mut env = environment(settings, shell.is_some(), variables, &cwd.path);
+    if !variables.has_terminal() {
+        without_terminal::fill_in(&mut env);
+    }
     if shell.is_some() && rules == shell::Rules::Decide {
         shell::read_ascii_as_written(&mut env);
     }

@@ -22,7 +22,7 @@ use crate::{Abilities, Containment, Ending, LimitHit, SessionId, Signal, Usage};
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// The version of what follows the hello. It changes with every change of [`Order`] or [`Report`].
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What the hello begins with.
 const NAME: [u8; 4] = *b"RWRD";
@@ -42,19 +42,24 @@ pub enum SpawnFd {
     Stdout = 2,
     /// Becomes descriptor 2.
     Stderr = 3,
-    /// The file to execute, where it is open already.
+    /// The file to execute, or the text to read, where it is open already.
     Program = 4,
     /// Over which the listener of its proxy is handed out, where it has one; always the last.
     ProxyListener = 5,
 }
 
-/// What becomes of the descriptor of a program that is executed by it.
+/// The descriptor by which a program finds the text that it is to read.
+pub const TEXT_FD: i32 = 3;
+
+/// What becomes of the descriptor that travels as [`SpawnFd::Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Opened {
     /// It is closed once the program runs.
     Closes,
     /// It stays open: the interpreter of a script reads the script from it.
     Stays,
+    /// The program is executed by its path and has this open as [`TEXT_FD`]: a text in sealed memory.
+    Read,
 }
 
 /// What the server asks of the runner.

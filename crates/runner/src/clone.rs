@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use runward_model::Limits;
-use runward_model::wire::{Launch, Opened, Parts, SpawnFd, Step};
+use runward_model::wire::{Launch, Opened, Parts, SpawnFd, Step, TEXT_FD};
 use runward_sandbox::{Readable, Restrictions};
 
 use crate::{clone_vm, rlimits, signals};
@@ -198,6 +198,16 @@ unsafe fn execute(child: &Child) {
         match child.opened {
             None => {
                 libc::execve(child.program, argv, envp);
+            }
+            Some((text, Opened::Read)) => {
+                let kept = if text == TEXT_FD {
+                    libc::fcntl(text, libc::F_SETFD, 0)
+                } else {
+                    libc::dup2(text, TEXT_FD)
+                };
+                if kept >= 0 {
+                    libc::execve(child.program, argv, envp);
+                }
             }
             Some((program, opened)) => {
                 // The system tells an interpreter to read from this descriptor, which has to be there by then.

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use runward_model::wire::{Launch, Order, Report, SpawnFd, Step};
+use runward_model::wire::{Launch, Opened, Order, Report, SpawnFd, Step};
 use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
 use runward_sandbox::{Broker, Enclosure, Entrance};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -157,7 +157,9 @@ fn start(
             enclosure.admit_terminal(stdin).map_err(confined)?;
         }
     }
-    if let Some(program) = fds.get_mut(SpawnFd::Program as usize) {
+    // A text in sealed memory lies nowhere and stays what it is.
+    let executed = parts.opened != Some(Opened::Read);
+    if let Some(program) = fds.get_mut(SpawnFd::Program as usize).filter(|_| executed) {
         *program = same_program(program, parts.program).map_err(|error| Failure::of(Step::Exec, &error))?;
     }
     let restrictions = Some(enclosure.restrictions());
