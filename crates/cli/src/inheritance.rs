@@ -43,6 +43,13 @@ const CORE: &[&str] = &[
 /// What a secret is usually called.
 const SECRETS: &[&str] = &["*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*"];
 
+/// What configures the server.
+const OURS: &[&str] = &["RUNWARD_*", "ALLOWED_COMMANDS", "ALLOWED_CWD_ROOTS", "POLICY_DIR", "MCP_BIND_ADDR"];
+
+/// What speaks of the server's own shell and terminal, and would mean nothing to a command.
+const OF_THE_SESSION: &[&str] =
+    &["_", "PWD", "OLDPWD", "SHLVL", "LS_COLORS", "LINES", "COLUMNS", "LESS*", "PS1", "XDG_SESSION_*"];
+
 /// What commands get of the server's variables: never what configures the server, and the `PATH` that the policy
 /// judges by.
 pub(crate) fn environment(
@@ -50,11 +57,39 @@ pub(crate) fn environment(
     path: &OsStr,
     told: &ShellTool,
 ) -> Vec<(OsString, OsString)> {
-    let (named, denied) = (named(told), denied(told));
-    let kept = inherited
-        .filter(|(name, _)| passes(&name.to_string_lossy(), told.inherit, &named))
-        .filter(|(name, _)| !denied.iter().any(|glob| glob.matches(&name.to_string_lossy())));
+    let inherits = Inherits::of(told);
+    let kept = inherited.filter(|(name, _)| inherits.passes(&name.to_string_lossy()));
     kept.chain([("PATH".into(), path.to_owned())]).collect()
+}
+
+/// The names of the server's variables that commands do not get, of those that somebody may have meant them to have.
+pub(crate) fn left_out(names: impl Iterator<Item = String>, told: &ShellTool) -> Vec<String> {
+    let inherits = Inherits::of(told);
+    let of_ours = |name: &str| name == "PATH" || fits(OURS, name) || fits(OF_THE_SESSION, name);
+    let mut left: Vec<String> = names.filter(|name| !of_ours(name) && !inherits.passes(name)).collect();
+    left.sort();
+    left
+}
+
+/// Which names are inherited.
+struct Inherits {
+    inherit: Inherit,
+    core: Vec<Glob>,
+    named: Vec<Glob>,
+    denied: Vec<Glob>,
+}
+
+impl Inherits {
+    fn of(told: &ShellTool) -> Self {
+        let core = told.inherit_core.iter().map(Glob::new).collect();
+        Inherits { inherit: told.inherit, core, named: named(told), denied: denied(told) }
+    }
+
+    fn passes(&self, name: &str) -> bool {
+        let is_in = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
+        let core = self.inherit != Inherit::None && is_in(&self.core) && !fits(OURS, name) && name != "PATH";
+        !is_in(&self.denied) && (core || passes(name, self.inherit, &self.named))
+    }
 }
 
 /// What commands do not get although start-up files set it, by the same rules: whatever the files set is wanted, unless
@@ -122,6 +157,24 @@ mod tests {
     #[test]
     fn all_is_all_but_secrets_and_our_own() {
         assert_eq!(kept(Inherit::All, &[]), ["HOME", "LC_ALL", "RUNWARDEN", "EDITOR"]);
+    }
+
+    #[test]
+    fn what_the_settings_name_belongs_to_the_core_and_what_is_left_out_is_known() {
+        let inherits = |inherit| Inherits {
+            inherit,
+            core: ["CI", "*_proxy", "SSH_AUTH_SOCK", "*"].iter().copied().take(3).map(Glob::new).collect(),
+            named: Vec::new(),
+            denied: vec![Glob::new("no_proxy")],
+        };
+        let core = inherits(Inherit::Core);
+        for name in ["CI", "https_proxy", "SSH_AUTH_SOCK", "HOME"] {
+            assert!(core.passes(name), "{name}");
+        }
+        for name in ["no_proxy", "GITHUB_TOKEN", "PATH", "RUNWARD_TOKEN"] {
+            assert!(!core.passes(name), "{name}");
+        }
+        assert!(!inherits(Inherit::None).passes("CI") && inherits(Inherit::All).passes("CI"));
     }
 
     #[test]

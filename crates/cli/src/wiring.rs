@@ -19,7 +19,7 @@ use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RAW, RawSettings, Roles, Tokens, http};
 
 use crate::config::{Config, Output, Place, ShellTool, Token, rules_file};
-use crate::inheritance::{environment, withheld};
+use crate::inheritance::{environment, left_out, withheld};
 use crate::state::{State, can_be_written};
 use crate::trail;
 
@@ -289,7 +289,7 @@ pub(crate) fn server_settings(config: &Config, tokens: Tokens) -> runward_server
         patience: config.mcp.patience,
         longest_poll: config.limits.longest_poll,
         reply_tokens: config.limits.reply_tokens,
-        confinement: confinement(config),
+        confinement: [confinement(config), left_out_variables(config)].join(" ").trim().to_owned(),
         http: HttpSettings {
             bind: config.http.bind,
             tokens,
@@ -337,6 +337,25 @@ fn confinement(config: &Config) -> String {
     let temporary = "a private /tmp that is empty for every call";
     format!(
         "Commands run in a sandbox: they {writes} {temporary}, and {network}; what the sandbox refuses is named."
+    )
+}
+
+/// More variables that commands do not get are counted and not named.
+const MOST_LEFT_OUT: usize = 12;
+
+/// What a caller should know of the environment of commands.
+fn left_out_variables(config: &Config) -> String {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let left = left_out(names, &config.shell_tool);
+    if left.is_empty() {
+        return String::new();
+    }
+    let more = left.len().saturating_sub(MOST_LEFT_OUT);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named: Vec<&str> = left.iter().take(MOST_LEFT_OUT).map(String::as_str).collect();
+    format!(
+        "Commands do not get these variables of the server: {}{more} (shell_tool.inherit_also changes this).",
+        named.join(", ")
     )
 }
 

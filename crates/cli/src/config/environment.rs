@@ -36,6 +36,12 @@ pub(crate) fn empty_counts(key: &str) -> bool {
     key == "policy.allowed_commands"
 }
 
+/// Names of ours that are shorter than this have fewer slips that nobody else makes.
+const LONG: usize = 14;
+
+/// So many letters are one slip more.
+const LETTERS_A_SLIP: usize = 10;
+
 /// Refuses a variable that is almost one of ours: it was meant to change something and would not. Others of our
 /// prefix are left alone, since some systems add their own (a Kubernetes service named `runward` does).
 pub(crate) fn refuse_misspelt<'a>(
@@ -43,16 +49,42 @@ pub(crate) fn refuse_misspelt<'a>(
     keys: impl Iterator<Item = &'a str>,
 ) -> Result<(), Error> {
     let known: Vec<String> = keys.map(variable).chain(OTHERS.map(str::to_owned)).collect();
-    let like_ours = |name: &&str| name.starts_with("RUNWARD_") || name.starts_with("ALLOWED_");
-    let ours = variables.keys().filter_map(|name| name.to_str()).filter(like_ours);
-    for name in ours.filter(|name| !known.iter().any(|known| known == name)) {
-        let near = |known: &&String| strsim::damerau_levenshtein(known, name) <= 2;
-        if let Some(meant) = known.iter().find(near) {
+    let names = variables.keys().filter_map(|name| name.to_str());
+    for name in names.filter(|name| !known.iter().any(|known| known == name)) {
+        if let Some(meant) = meant(name, &known) {
             let what = format!("no setting has this variable; did you mean {meant}?");
             return Err(Error::setting(&Origin::Variable(name.into()), what));
         }
     }
     Ok(())
+}
+
+/// The name of ours that somebody meant who wrote this one.
+fn meant<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let upper = name.to_uppercase().replace(['-', '.'], "_");
+    let ours = upper.starts_with("RUNWARD_") || upper.starts_with("ALLOWED_");
+    // Those with names of their own, written as all others are, or with our prefix.
+    let long_form = |(key, own): &(&str, &'static str)| {
+        let derived = format!("RUNWARD_{}", key.replace('.', "_").to_uppercase());
+        (upper == derived || upper.strip_prefix("RUNWARD_") == Some(own)).then_some(*own)
+    };
+    if let Some(own) = NAMED.iter().find_map(long_form) {
+        return known.iter().map(String::as_str).find(|known| *known == own);
+    }
+    let slips = |known: &str| match known.len() {
+        length if ours => (length / LETTERS_A_SLIP).max(2),
+        length if length < LONG => 1,
+        _ => 2,
+    };
+    let near = |known: &&String| {
+        let most = slips(known);
+        known.len().abs_diff(upper.len()) <= most && strsim::damerau_levenshtein(known, &upper) <= most
+    };
+    known
+        .iter()
+        .filter(near)
+        .map(String::as_str)
+        .min_by_key(|known| strsim::damerau_levenshtein(known, &upper))
 }
 
 #[cfg(test)]
@@ -72,6 +104,20 @@ mod tests {
         assert_eq!(refusal("RUNWARD_LIMIT_OUTPUT").as_deref(), Some(message));
         assert!(refusal("ALLOWED_COMMAND").unwrap().ends_with("did you mean ALLOWED_COMMANDS?"));
         assert!(refusal("RUNWARD_TOKNE").unwrap().ends_with("did you mean RUNWARD_TOKEN?"));
+        for (name, meant) in [
+            ("ALOWED_COMMANDS", "ALLOWED_COMMANDS"),
+            ("ALLOWED_COMANDS", "ALLOWED_COMMANDS"),
+            ("allowed_commands", "ALLOWED_COMMANDS"),
+            ("ALLOW_COMMANDS", "ALLOWED_COMMANDS"),
+            ("RUNWARD_ALLOWED_COMMANDS", "ALLOWED_COMMANDS"),
+            ("RUNWARD_POLICY_ALLOWED_COMMANDS", "ALLOWED_COMMANDS"),
+            ("RUNWARD_LOG_FILTER", "RUNWARD_LOG"),
+            ("RUNWARDLIMITS_OUTPUT", "RUNWARD_LIMITS_OUTPUT"),
+            ("RUNWRAD_LIMITS_OUTPUT", "RUNWARD_LIMITS_OUTPUT"),
+            ("runward_tools", "RUNWARD_TOOLS"),
+        ] {
+            assert!(refusal(name).unwrap().ends_with(&format!("did you mean {meant}?")), "{name}");
+        }
     }
 
     #[test]
@@ -83,6 +129,9 @@ mod tests {
             "RUNWARD_LOG",
             "LOG",
             "ALLOWED_HOSTS",
+            "DISALLOWED_COMMANDS",
+            "FORWARD_TOKEN",
+            "RUNWARD_PORT_8000_TCP_PROTO",
         ] {
             assert_eq!(refusal(name), None);
         }

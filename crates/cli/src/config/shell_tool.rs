@@ -59,6 +59,8 @@ pub(crate) struct ShellTool {
     pub(crate) environment_deny: Vec<String>,
     #[serde(rename = "inherit_environment", deserialize_with = "inherit")]
     pub(crate) inherit: Inherit,
+    /// Patterns for names that belong to the core, besides those that are always in it.
+    pub(crate) inherit_core: Vec<String>,
     /// Patterns for names.
     pub(crate) inherit_also: Vec<String>,
     /// How long start-up files may take; zero captures nothing.
