@@ -9,6 +9,7 @@ mod check;
 mod config;
 mod confined;
 mod doctor;
+mod everyday;
 mod execution_spec;
 mod full_disk;
 mod held;

@@ -81,9 +81,33 @@ fn more_arguments_than_a_process_can_be_given_are_refused_at_every_door() {
 }
 
 #[test]
-fn a_script_that_no_shell_can_be_given_says_so() {
+fn scripts_of_any_length_run_in_the_sandbox_and_under_a_list() {
+    for (allowed, count) in [("*", 20_000), ("echo", 20_000), ("*", 300_000), ("echo", 60_000)] {
+        let mut mcp = Server::start(&[("ALLOWED_COMMANDS", allowed)]);
+        let long = "echo a > /dev/null\n".repeat(count / 20);
+        let script = format!("x=1\n{long}: {}\necho \"$0 $# $x end\"", "y".repeat(count));
+        for (tool, key) in [("execute_command", "command"), ("shell", "command"), ("exec_command", "cmd")] {
+            let answer = mcp.client.call(tool, json!({ key: script }));
+            let text = answer["result"]["content"].to_string();
+            assert!(text.contains("bash 0 1 end"), "{allowed} {tool}: {}", text.get(..400).unwrap_or(&text));
+        }
+    }
+}
+
+#[test]
+fn a_long_script_cannot_be_changed_by_what_it_runs() {
     let mut mcp = Server::start(&[("ALLOWED_COMMANDS", "*")]);
-    let (is_error, text) =
-        mcp.call("execute_command", json!({"command": format!("true; {}", "echo a; ".repeat(20_000))}));
-    assert!(is_error && text.contains("too long for this system"), "{text}");
+    let tail = "echo still\n".repeat(20_000);
+    let script = format!("{{ echo 'echo changed' > /proc/self/fd/3; }} 2>&1\n{tail}");
+    let (_, text) = mcp.call("execute_command", json!({ "command": script }));
+    assert!(text.contains("still") && text.contains("Operation not permitted"), "{}", &text[..400]);
+    assert!(!text.contains("\n  changed"), "{}", &text[..400]);
+}
+
+#[test]
+fn what_is_not_allowed_in_a_long_script_is_refused_like_anywhere() {
+    let mut mcp = Server::start(&[("ALLOWED_COMMANDS", "echo")]);
+    let script = format!("{}whoami", "echo a > /dev/null\n".repeat(20_000));
+    let (is_error, text) = mcp.call("execute_command", json!({ "command": script }));
+    assert!(is_error && text.contains("command \"whoami\" is not allowed"), "{text}");
 }
