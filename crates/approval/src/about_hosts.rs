@@ -54,7 +54,7 @@ impl Approvals {
         let reason = format!("the command runs and wants to reach {target}; a denial only concerns that");
         let question = Question { id: question::fresh_id(), reason, ..about.question.clone() };
         let said = self.ask(&Arc::new(question), &about.conversation, record).await;
-        let said = said.map_err(|refusal| refusal.to_string())?.map_err(|why| without_outcome(&why))?;
+        let said = said.map_err(|refusal| refusal.to_string())??;
         record.answered(&said).await.map_err(|refusal| refusal.to_string())?;
         match said.answer {
             Answer::Deny { note } => {
@@ -71,9 +71,4 @@ impl Approvals {
             }
         }
     }
-}
-
-/// The command runs already.
-fn without_outcome(why: &str) -> String {
-    why.strip_suffix(", so it was not run").unwrap_or(why).to_owned()
 }

@@ -59,11 +59,11 @@ impl Approvals {
             biased;
             () = self.stopping.cancelled() => Err(Refusal::ShuttingDown),
             () = given_up(&conversation.given_up) => {
-                Ok(Err("whoever called no longer waits for an answer, so it was not run".into()))
+                Ok(Err("whoever called no longer waits for an answer".into()))
             }
             said = first(&mut asking, self.is_doubtful(conversation)) => Ok(said),
             () = tokio::time::sleep(timeout) => {
-                Ok(Err(format!("nobody answered within {} s, so it was not run", timeout.as_secs())))
+                Ok(Err(format!("nobody answered within {} s", timeout.as_secs())))
             }
         }
     }
@@ -101,5 +101,5 @@ async fn first(asking: &mut JoinSet<Result<Said, String>>, doubtful: bool) -> Re
             Err(error) => why = error.to_string(),
         }
     }
-    Err(format!("{why}, so it was not run"))
+    Err(why)
 }

@@ -222,7 +222,8 @@ impl Approvals {
         let Ok(_open) = self.open.try_acquire() else {
             return Err(refused(format!("{MOST_OPEN} questions are open already, so it was not run")));
         };
-        let said = self.ask(&question, conversation, record).await?.map_err(refused)?;
+        let said = self.ask(&question, conversation, record).await?;
+        let said = said.map_err(|why| refused(format!("{why}, so it was not run")))?;
         record.answered(&said).await?;
         let how = match &said.answer {
             Answer::Deny { note } => {
