@@ -284,7 +284,7 @@ pub(crate) fn server_settings(config: &Config, tokens: Tokens) -> runward_server
         max_timeout: *config.limits.max_timeout,
         shell_default_timeout: *config.shell_tool.default_timeout,
         shell_max_timeout: *config.shell_tool.max_timeout,
-        shell_reply_budget: config.shell_tool.reply_size.min(config.shell_tool.max_output_size),
+        reply_size: config.shell_tool.reply_size.min(config.shell_tool.max_output_size),
         heartbeat: config.mcp.heartbeat,
         patience: config.mcp.patience,
         longest_poll: config.limits.longest_poll,

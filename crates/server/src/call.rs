@@ -146,7 +146,7 @@ async fn run(
         Begun::Started(mut session) => {
             let Some(view) = watch(&mut session, tool.telling, watcher, limits.patience).await else {
                 session.detach();
-                return goes_on(session.id(), session.receipt(), limits.patience);
+                return goes_on(&session, limits);
             };
             let beginning = |stream, most| session.log().beginning(stream, most);
             let near = |name: &str| engine.near(name);

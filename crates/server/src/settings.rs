@@ -18,8 +18,8 @@ pub struct Settings {
     pub shell_default_timeout: Duration,
     /// The longest time that a caller of `shell` may ask for; whole seconds.
     pub shell_max_timeout: Duration,
-    /// How many bytes of output a reply of `shell` shows.
-    pub shell_reply_budget: usize,
+    /// How many bytes of output a reply shows.
+    pub reply_size: usize,
     /// How often a caller that asked for progress hears of a running command; at least a second.
     pub heartbeat: Duration,
     /// How long a caller that hears of no progress waits before its command goes on without it.

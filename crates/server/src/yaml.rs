@@ -14,12 +14,23 @@ use runward_model::{Captured, Ending, Outcome, StopReason, Stream, View};
 use scalar::Scalar;
 use text::Text;
 
+use crate::tools::share;
+
 /// More than everything beside the outputs takes.
 const ROOM_FOR_NOTES: usize = 1024;
 
+/// How much of the outputs is shown, and who has the rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// How many bytes both outputs may take together, as they are written.
+    pub(crate) budget: usize,
+    /// The tool that reads what is left out, if there is one.
+    pub(crate) reader: Option<&'static str>,
+}
+
 /// The mapping: `exit_code`, `stdout`, `stderr`, then what else there is to know.
-pub(crate) fn reply(view: &View) -> String {
-    let (stdout, stderr) = (Text::of(&view.stdout), Text::of(&view.stderr));
+pub(crate) fn reply(view: &View, showing: Room) -> String {
+    let [stdout, stderr] = fitting(&view.stdout, &view.stderr, showing.budget);
     let (stdout_scalar, stderr_scalar) = (Scalar::of(&stdout), Scalar::of(&stderr));
     let room = stdout_scalar.size() + stderr_scalar.size() + ROOM_FOR_NOTES;
 
@@ -31,6 +42,7 @@ pub(crate) fn reply(view: &View) -> String {
     stderr_scalar.write(&mut out);
     ending(&mut out, &view.outcome);
     missing(&mut out, &stdout, &stderr);
+    rest(&mut out, &stdout, &stderr, showing);
     leftovers(&mut out, &view.outcome);
     sandbox(&mut out, view);
     kept(&mut out, view);
@@ -41,13 +53,50 @@ pub(crate) fn reply(view: &View) -> String {
 pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
     let captured = |head| Captured { head, missing: 0, tail: Vec::new() };
     let outcome = Outcome::of(Ending::Exited(0));
-    reply(&View {
+    let view = View {
         receipt: Arc::default(),
         outcome,
         stdout: captured(stdout),
         stderr: captured(stderr),
         output_note: None,
-    })
+    };
+    reply(&view, Room { budget: usize::MAX, reader: None })
+}
+
+/// What both outputs are so far, as entries of a mapping, and whether that is all of them.
+pub(crate) fn outputs(stdout: &Captured, stderr: &Captured, showing: Room) -> String {
+    let [stdout, stderr] = fitting(stdout, stderr, showing.budget);
+    let mut out = String::from("stdout: ");
+    Scalar::of(&stdout).write(&mut out);
+    out.push_str("stderr: ");
+    Scalar::of(&stderr).write(&mut out);
+    missing(&mut out, &stdout, &stderr);
+    rest(&mut out, &stdout, &stderr, showing);
+    out
+}
+
+/// Both outputs within a budget, which they share.
+fn fitting<'a>(stdout: &'a Captured, stderr: &'a Captured, budget: usize) -> [Text<'a>; 2] {
+    let texts = [stdout, stderr].map(Text::of);
+    let [first, second] = texts.each_ref().map(|text| Scalar::of(text).size());
+    if first.saturating_add(second) <= budget {
+        return texts;
+    }
+    let (for_stdout, for_stderr) = share(budget, first, second);
+    [fits(stdout, for_stdout), fits(stderr, for_stderr)]
+}
+
+/// As much of both ends as takes `room` when it is written: an escaped character takes more than it is.
+fn fits(captured: &Captured, room: usize) -> Text<'_> {
+    let mut most = room;
+    loop {
+        let text = Text::within(captured, most);
+        let size = Scalar::of(&text).size();
+        if size <= room || most == 0 {
+            return text;
+        }
+        most = most.saturating_mul(room).checked_div(size).unwrap_or_default().min(most - 1);
+    }
 }
 
 fn ending(out: &mut String, outcome: &Outcome) {
@@ -80,6 +129,17 @@ fn missing(out: &mut String, stdout: &Text<'_>, stderr: &Text<'_>) {
         texts.iter().filter(|(_, text)| text.is_lossy()).map(|(stream, _)| stream.name()).collect();
     if !invalid.is_empty() {
         let _ = writeln!(out, "invalid_utf8: [{}]", invalid.join(", "));
+    }
+}
+
+/// How to get what is not shown.
+fn rest(out: &mut String, stdout: &Text<'_>, stderr: &Text<'_>, showing: Room) {
+    if let Some(reader) = showing.reader.filter(|_| stdout.missing() + stderr.missing() > 0) {
+        entry(
+            out,
+            "rest",
+            &format!("Call {reader} with this output_id, it pages and searches the whole output"),
+        );
     }
 }
 

@@ -11,6 +11,7 @@ mod confined;
 mod doctor;
 mod everyday;
 mod execution_spec;
+mod fits;
 mod full_disk;
 mod held;
 mod help;

@@ -23,6 +23,8 @@ fn a_command_that_takes_longer_goes_on_and_nothing_is_lost() {
         let (is_error, text) = crate::output::told(&answer);
         assert!(!is_error && text.starts_with("note: still running after 1 s"), "{text}");
         assert_eq!(answer["result"]["structuredContent"]["session_id"], session_id(&text));
+        assert!(text.contains("\nstdout: |\n  before\nstderr: ''\n"), "{text}");
+        assert_eq!(answer["result"]["structuredContent"]["stdout"], "before\n");
         let id = output_id(&text);
         let (_, text) = server.read(&id, json!({}));
         assert!(text.contains("still running") && text.ends_with("     1\tbefore\n"), "{text}");

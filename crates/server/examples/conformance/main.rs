@@ -35,7 +35,7 @@ fn settings() -> Settings {
         max_timeout: LONG,
         shell_default_timeout: LONG,
         shell_max_timeout: LONG,
-        shell_reply_budget: 1 << 16,
+        reply_size: 1 << 16,
         heartbeat: Duration::from_secs(1),
         patience: LONG,
         longest_poll: LONG,

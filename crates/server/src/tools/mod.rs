@@ -8,6 +8,7 @@ mod execute_command;
 mod execute_process;
 mod goes_on;
 mod kill_session;
+mod output;
 mod read_output;
 mod receipt;
 mod reply;
@@ -24,6 +25,7 @@ use runward_engine::{Output, Page, Selection};
 use runward_model::{OutputId, Refusal, Request, SessionId, Stream, View};
 
 pub(crate) use goes_on::goes_on;
+pub(crate) use output::share;
 pub(crate) use read_output::page;
 pub(crate) use receipt::sandbox_note;
 pub(crate) use reply::Reply;
@@ -33,6 +35,7 @@ pub(crate) use session::{Attention, Look, Opening, Portion, Touch, chunk, list, 
 use crate::Role;
 use crate::arguments::{Decoder, Shape};
 use crate::settings::Settings;
+use crate::yaml::Room;
 
 /// Every tool that can be offered, in the order in which they are listed.
 pub(crate) static TOOLS: &[Tool] = &[
@@ -197,8 +200,8 @@ pub(crate) struct Limits {
     pub(crate) shell_default_timeout: Duration,
     /// The second of these for `shell`.
     pub(crate) shell_max_timeout: Duration,
-    /// How many bytes of output a reply of `shell` shows.
-    pub(crate) shell_reply_budget: usize,
+    /// How many bytes of output a reply shows, in all of its forms together.
+    pub(crate) reply_size: usize,
     /// How long a caller that hears of no progress waits before a command goes on without it.
     pub(crate) patience: Duration,
     /// The longest that an empty `write_stdin` waits for news.
@@ -209,7 +212,34 @@ pub(crate) struct Limits {
     pub(crate) offers_read_output: bool,
 }
 
+/// An output of up to this many bytes stands in a reply twice, for clients that read the texts and for those that read
+/// the structured content. Of a longer one the second form shows no more than this.
+const SHORT: usize = 16 * 1024;
+
+/// What is said beside the output takes no more than this, most of the time.
+const NOTES: usize = 1024;
+
 impl Limits {
+    /// How many bytes of output the form of a reply shows that its tool is about.
+    pub(crate) fn first_form(&self) -> usize {
+        self.for_output().saturating_sub(SHORT).max(self.second_form())
+    }
+
+    /// How many bytes the other form shows.
+    pub(crate) fn second_form(&self) -> usize {
+        self.for_output().min(SHORT)
+    }
+
+    /// What is left beside the notes.
+    fn for_output(&self) -> usize {
+        self.reply_size - (self.reply_size / 16).min(NOTES)
+    }
+
+    /// What a reply in YAML shows.
+    pub(crate) fn room(&self) -> Room {
+        Room { budget: self.for_output(), reader: self.offers_read_output.then_some("read_output") }
+    }
+
     /// What the settings leave open.
     pub(crate) fn of(settings: &Settings) -> Self {
         let is_offered = |name: &str| {
@@ -221,7 +251,7 @@ impl Limits {
             max_timeout: settings.max_timeout,
             shell_default_timeout: settings.shell_default_timeout,
             shell_max_timeout: settings.shell_max_timeout,
-            shell_reply_budget: settings.shell_reply_budget,
+            reply_size: settings.reply_size,
             patience: settings.patience,
             longest_poll: settings.longest_poll,
             reply_tokens: settings.reply_tokens,
@@ -267,7 +297,7 @@ pub(crate) const USUAL_LIMITS: Limits = Limits {
     max_timeout: Duration::from_mins(10),
     shell_default_timeout: Duration::from_mins(5),
     shell_max_timeout: Duration::from_mins(30),
-    shell_reply_budget: 64 * 1024,
+    reply_size: 64 * 1024,
     patience: Duration::from_secs(45),
     longest_poll: Duration::from_mins(5),
     reply_tokens: 10_000,

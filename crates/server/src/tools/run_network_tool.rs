@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::output::{Both, Outputs};
 use super::{Act, Limits, Reply, Run, Seen, Telling, Tool, running, sandbox_note};
 use crate::arguments::{Arguments, BadArgument, Decoder, Setting};
 use crate::clean::complete;
@@ -92,17 +93,36 @@ fn encode(seen: &Seen<'_>) -> Reply {
         "stderr": shown((seen.beginning)(Stream::Stderr, MOST + 1)),
         "exitCode": code,
     });
-    let text = Value::Object(fields.clone()).to_string();
+    let brief = Both::of(&seen.view.stdout, &seen.view.stderr).within(seen.limits.second_form());
+    let text = if is_short(&fields, seen.limits.second_form()) {
+        Value::Object(fields.clone()).to_string()
+    } else {
+        in_short(&brief, &fields)
+    };
     let reply = match (outcome.stopped, outcome.ending) {
         (Some(reason), _) => Reply::failed(reason.to_string()).and(text),
         (None, Ending::Lost) => Reply::failed(Outcome::LOST).and(text),
         (None, _) => Reply::ran(text),
     };
-    let reply = match sandbox_note(&seen.view.receipt, outcome) {
-        Some(note) => reply.and(format!("note: {note}")),
-        None => reply,
-    };
+    let output = seen.view.receipt.output.as_ref().filter(|_| seen.limits.offers_read_output);
+    let rest = output.filter(|_| brief.truncated() > 0).map(|output| {
+        format!("structured content has up to 1 MiB of each output; the whole can be read with read_output and output_id {output}")
+    });
+    let notes = [sandbox_note(&seen.view.receipt, outcome), rest];
+    let reply = notes.into_iter().flatten().fold(reply, |reply, note| reply.and(format!("note: {note}")));
     reply.structured(fields)
+}
+
+/// Whether both outputs may stand in a reply twice.
+fn is_short(fields: &JsonObject, most: usize) -> bool {
+    let length = |name: &str| fields.get(name).and_then(Value::as_str).map_or(0, str::len);
+    length("stdout") + length("stderr") <= most
+}
+
+/// The same fields with both ends of each output.
+fn in_short(brief: &Outputs, fields: &JsonObject) -> String {
+    let code = fields.get("exitCode").unwrap_or(&Value::Null);
+    json!({ "stdout": brief.stdout.text, "stderr": brief.stderr.text, "exitCode": code }).to_string()
 }
 
 /// An output as text, cut where it is too long.

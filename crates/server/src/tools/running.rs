@@ -47,7 +47,7 @@ impl Surroundings {
 pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     let view = seen.view;
     let failed = view.outcome.stopped.is_some() || view.outcome.ending == Ending::Lost;
-    let text = yaml::reply(view);
+    let text = yaml::reply(view, seen.limits.room());
     let reply = if failed { Reply::failed(text) } else { Reply::ran(text) };
     reply.receipt(receipt::of_run(&view.receipt))
 }

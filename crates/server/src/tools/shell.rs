@@ -1,7 +1,6 @@
 //! `shell`: a command line with variables of its own, and a result for programs and models alike.
 
 mod encode;
-mod output;
 mod schema;
 mod why;
 

@@ -7,6 +7,10 @@ use runward_model::{Signal, Tree};
 
 use super::*;
 
+fn reply(view: &View) -> String {
+    super::reply(view, Room { budget: 64 * 1024, reader: Some("read_output") })
+}
+
 fn view(stdout: &[u8], stderr: &[u8]) -> View {
     let captured = |bytes: &[u8]| Captured { head: bytes.to_vec(), missing: 0, tail: Vec::new() };
     let outcome = Outcome::of(Ending::Exited(0));
@@ -76,11 +80,34 @@ fn everything_that_applies_is_said() {
     limit: The limit on memory was hit and a process was killed for it, see limits.memory
     hint: It may have waited for input. Give it input, or a larger timeout_ms if it needs longer
     stdout_missing_bytes: 1234567
+    rest: Call read_output with this output_id, it pages and searches the whole output
     background: 2 processes that were still running were ended
     containment: best effort, a process that forks fast enough may have escaped
     survivors: [12, 13]
     note: Something still held the output open after the end, so some of it may be missing
     ");
+}
+
+#[test]
+fn what_does_not_fit_shows_both_ends_and_says_how_much_is_missing_and_where_it_is() {
+    let lines: String = (0..50_000).map(|number| format!("line {number}\n")).collect();
+    let reply = reply(&view(lines.as_bytes(), b"small\n"));
+    assert!(reply.len() < 65 * 1024, "{}", reply.len());
+    assert!(reply.starts_with("exit_code: 0\nstdout: |\n  line 0\n"), "{reply}");
+    assert!(reply.contains("\n  line 49999\nstderr: |\n  small\n"), "{reply}");
+    let missing = reply.split("\nstdout_missing_bytes: ").nth(1).and_then(|rest| rest.lines().next());
+    assert!(reply.contains(&format!("\n  ... {} bytes missing ...\n", missing.unwrap())), "{reply}");
+    assert!(
+        reply.ends_with(
+            "\nrest: Call read_output with this output_id, it pages and searches the whole output\n"
+        )
+    );
+}
+
+#[test]
+fn what_has_to_be_escaped_counts_as_it_is_written() {
+    let reply = reply(&view(&[1].repeat(1 << 20), &[0xFF].repeat(1 << 20)));
+    assert!((40 * 1024..65 * 1024).contains(&reply.len()), "{}", reply.len());
 }
 
 #[test]

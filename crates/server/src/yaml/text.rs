@@ -1,5 +1,6 @@
 //! An output as text: head, a line for what is missing, tail, with U+FFFD for what is no UTF-8.
 
+use memchr::{memchr, memrchr};
 use runward_model::Captured;
 
 const REPLACEMENT: &str = "\u{FFFD}";
@@ -19,11 +20,34 @@ impl<'a> Text<'a> {
         if captured.missing == 0 {
             return Text { head: &captured.head, gap: String::new(), tail: &captured.tail, missing: 0 };
         }
-        let (head, tail) = (whole_start(&captured.head), whole_end(&captured.tail));
-        let torn = (captured.head.len() - head.len()) + (captured.tail.len() - tail.len());
-        let missing = captured.missing.saturating_add(torn as u64);
+        Text::of_ends(&captured.head, captured.missing, &captured.tail)
+    }
+
+    /// Both ends of an output that is not all there.
+    fn of_ends(all_head: &'a [u8], missing: u64, all_tail: &'a [u8]) -> Self {
+        let (head, tail) = (whole_start(all_head), whole_end(all_tail));
+        let torn = (all_head.len() - head.len()) + (all_tail.len() - tail.len());
+        let missing = missing.saturating_add(torn as u64);
         let newline = if head.is_empty() || head.ends_with(b"\n") { "" } else { "\n" };
         Text { head, gap: format!("{newline}... {missing} bytes missing ...\n"), tail, missing }
+    }
+
+    /// What is kept of an output, both ends of it where that is more than `most` bytes.
+    pub(super) fn within(captured: &'a Captured, most: usize) -> Self {
+        let Captured { head, missing, tail } = captured;
+        let kept = head.len() + tail.len();
+        if kept <= most {
+            return Text::of(captured);
+        }
+        let half = most / 2;
+        let (head, tail) = if tail.is_empty() {
+            let first = beginning(head, half);
+            (first, end(head.get(first.len()..).unwrap_or_default(), most - half))
+        } else {
+            let for_head = half.max(most.saturating_sub(tail.len()));
+            (beginning(head, for_head), end(tail, most - for_head.min(head.len())))
+        };
+        Text::of_ends(head, missing + (kept - head.len() - tail.len()) as u64, tail)
     }
 
     /// How many bytes are missing in the middle.
@@ -47,6 +71,21 @@ fn lossy(bytes: &[u8]) -> impl Iterator<Item = &str> {
         let replaced = if chunk.invalid().is_empty() { "" } else { REPLACEMENT };
         [chunk.valid(), replaced]
     })
+}
+
+/// At most this much of the beginning, up to the end of a line where one is near.
+fn beginning(bytes: &[u8], most: usize) -> &[u8] {
+    let kept = bytes.get(..most).unwrap_or(bytes);
+    let lines = memrchr(b'\n', kept).map_or(0, |at| at + 1);
+    if lines > 0 && lines >= most / 4 * 3 { kept.get(..lines).unwrap_or(kept) } else { kept }
+}
+
+/// At most this much of the end, from the beginning of a line where one is near.
+fn end(bytes: &[u8], most: usize) -> &[u8] {
+    let from = bytes.len().saturating_sub(most);
+    let kept = bytes.get(from..).unwrap_or(bytes);
+    let lines = if from == 0 { 0 } else { memchr(b'\n', kept).map_or(0, |at| at + 1) };
+    if lines <= most / 4 { kept.get(lines..).unwrap_or(kept) } else { kept }
 }
 
 /// Without the beginning of a character whose end is cut off.

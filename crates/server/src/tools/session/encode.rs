@@ -30,13 +30,13 @@ pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: P
         "chunk_id": id,
         "wall_time_seconds": seconds,
         "original_token_count": count,
-        "output": output,
+        "output": shown(chunk, portion.structured(output.len()), None).0,
         "policy": receipt::of_run(session.receipt()),
     });
     add_state(&mut fields, session, chunk);
     if portion.separate {
         for stream in Stream::BOTH {
-            let (own, _) = shown(chunk, portion, Some(stream));
+            let (own, _) = shown(chunk, portion.of_one_stream(output.len()), Some(stream));
             fields.insert(stream.name().to_owned(), json!(own));
         }
     }

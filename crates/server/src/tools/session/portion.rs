@@ -17,6 +17,8 @@ pub(super) const TOKEN: usize = 4;
 pub(crate) struct Portion {
     /// At most so many tokens.
     pub(super) tokens: usize,
+    /// How many bytes of it the structured content shows.
+    second: usize,
     /// Whether programs are told of each output by itself too.
     pub(super) separate: bool,
 }
@@ -24,7 +26,26 @@ pub(crate) struct Portion {
 impl Portion {
     /// At most what the operator allows.
     pub(super) fn of(tokens: u64, separate: bool, limits: &Limits) -> Self {
-        Portion { tokens: usize::try_from(tokens).unwrap_or(usize::MAX).min(limits.reply_tokens), separate }
+        let most = limits.reply_tokens.min(limits.first_form() / TOKEN);
+        let tokens = usize::try_from(tokens).unwrap_or(usize::MAX).min(most);
+        Portion { tokens, second: limits.second_form(), separate }
+    }
+
+    /// What the structured content shows of an output of which the text shows so many bytes: all of that where it is
+    /// short, else half of what a second form may have, so that each stream by itself has a quarter.
+    pub(super) fn structured(self, shown: usize) -> Portion {
+        let most = match (shown <= self.second, self.separate) {
+            (true, _) => return self,
+            (false, true) => self.second / 2,
+            (false, false) => self.second,
+        };
+        Portion { tokens: self.tokens.min(most / TOKEN), ..self }
+    }
+
+    /// The same for one stream by itself.
+    pub(super) fn of_one_stream(self, shown: usize) -> Portion {
+        let portion = self.structured(shown);
+        if shown <= self.second { portion } else { Portion { tokens: portion.tokens / 2, ..portion } }
     }
 
     /// How many bytes of both ends are worth fetching.

@@ -93,7 +93,8 @@ pub(crate) fn looked(session: &Session, chunk: &Chunk, look: &Look) -> Reply {
         chunk.position,
         tokens(chunk.bytes)
     );
-    fields.insert("output".to_owned(), json!(output));
+    let (second, _) = encode::shown(chunk, look.portion.structured(output.len()), None);
+    fields.insert("output".to_owned(), json!(second));
     let reply = Reply::ran(text).structured(fields);
     if gone > 0 { reply.and(format!("note: {}", encode::elsewhere(session))) } else { reply }
 }

@@ -6,21 +6,23 @@ use rmcp::model::JsonObject;
 use runward_model::{Ending, Outcome, Refusal, StopReason, View};
 use serde_json::{Value, json};
 
-use super::output::{Output, Shown, share};
 use super::why;
+use crate::tools::output::{Both, Outputs};
 use crate::tools::{Refused, Reply, Seen, receipt};
 
 /// The end of a command. One that did not succeed is an error.
 pub(super) fn encode(seen: &Seen<'_>) -> Reply {
     let (view, outcome) = (seen.view, &seen.view.outcome);
-    let outputs = Outputs::of(view, seen.limits.shell_reply_budget);
+    let both = Both::of(&view.stdout, &view.stderr);
+    let outputs = both.within(seen.limits.first_form());
+    let brief = both.within(seen.limits.second_form());
     let reason = receipt::sandbox_note(&view.receipt, outcome)
         .or_else(|| why::it_failed(outcome, &outputs.stderr.text, seen.near));
-    let note = note(seen, &outputs);
+    let note = note(seen, &brief);
     let summary = summary(outcome);
     let succeeded = outcome.stopped.is_none() && outcome.ending == Ending::Exited(0);
     let reply = if succeeded { Reply::ran(summary) } else { Reply::failed(summary) };
-    let reply = reply.and(outputs.text());
+    let reply = reply.and(brief.text());
     let remarks: Vec<&str> = [&reason, &note].into_iter().flatten().map(String::as_str).collect();
     let reply = if remarks.is_empty() { reply } else { reply.and(remarks.join("\n")) };
     reply.structured(fields(view, &outputs, reason, note))
@@ -62,40 +64,6 @@ fn in_own_words(refusal: &Refusal) -> String {
     let said = [("cwd ", "working_directory "), ("program not found: ", "command not found: ")];
     let own = said.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", reason.strip_prefix(theirs)?)));
     own.unwrap_or(reason)
-}
-
-/// Both outputs as the reply shows them.
-struct Outputs {
-    stdout: Shown,
-    stderr: Shown,
-    binary: [Option<u64>; 2],
-    lossy: [bool; 2],
-}
-
-impl Outputs {
-    fn of(view: &View, budget: usize) -> Self {
-        let (stdout, stderr) = (Output::of(&view.stdout), Output::of(&view.stderr));
-        let (for_stdout, for_stderr) = share(budget, stdout.size(), stderr.size());
-        Outputs {
-            binary: [stdout.binary, stderr.binary],
-            lossy: [stdout.is_lossy, stderr.is_lossy],
-            stdout: stdout.cut(for_stdout),
-            stderr: stderr.cut(for_stderr),
-        }
-    }
-
-    /// For a model: the one that says something, or both under their names.
-    fn text(&self) -> String {
-        match (self.stdout.text.as_str(), self.stderr.text.as_str()) {
-            ("", "") => "(no output)".to_owned(),
-            (stdout, "") => stdout.to_owned(),
-            ("", stderr) => format!("stderr:\n{stderr}"),
-            (stdout, stderr) => {
-                let newline = if stdout.ends_with('\n') { "" } else { "\n" };
-                format!("stdout:\n{stdout}{newline}stderr:\n{stderr}")
-            }
-        }
-    }
 }
 
 fn summary(outcome: &Outcome) -> String {
@@ -151,16 +119,16 @@ fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<S
 }
 
 /// What a reader should know of an output that is not all there, and of processes that were left behind.
-fn note(seen: &Seen<'_>, outputs: &Outputs) -> Option<String> {
+fn note(seen: &Seen<'_>, brief: &Outputs) -> Option<String> {
     let view = seen.view;
     let mut notes = Vec::new();
-    let is_cut = outputs.stdout.truncated + outputs.stderr.truncated > 0 || outputs.binary != [None; 2];
+    let is_cut = brief.truncated() > 0 || brief.binary != [None; 2];
     if let Some(output) = view.receipt.output.as_ref().filter(|_| is_cut && seen.limits.offers_read_output) {
         let how_much = if view.output_note.is_none() { "the whole output" } else { "more of the output" };
-        let exactly = if outputs.binary == [None; 2] { "" } else { " (base64: true for the exact bytes)" };
+        let exactly = if brief.binary == [None; 2] { "" } else { " (base64: true for the exact bytes)" };
         notes.push(format!("{how_much} can be read with read_output and output_id {output}{exactly}"));
     }
-    for (name, _) in ["stdout", "stderr"].into_iter().zip(outputs.lossy).filter(|(_, lossy)| *lossy) {
+    for (name, _) in ["stdout", "stderr"].into_iter().zip(brief.lossy).filter(|(_, lossy)| *lossy) {
         notes.push(format!("{name} is not UTF-8 throughout; other bytes are shown as \u{FFFD}"));
     }
     notes.extend(view.output_note.clone());

@@ -208,7 +208,7 @@ fn output_beyond_the_budget_is_cut_in_both_forms_and_counted() {
     let reply = reply(&flood);
     let structured = &reply["structuredContent"];
     let stdout = structured["stdout"].as_str().expect("text");
-    assert!(stdout.len() <= USUAL_LIMITS.shell_reply_budget + 64, "{}", stdout.len());
+    assert!(stdout.len() <= USUAL_LIMITS.reply_size + 64, "{}", stdout.len());
     assert_eq!(structured["stderr"], "small\n");
     let truncated = structured["stdout_truncated_bytes"].as_u64().expect("a number");
     assert!(stdout.contains(&format!("\n... {truncated} bytes missing ...\n")));

@@ -1,4 +1,4 @@
-//! One output as a model reads it: cleaned, cut to a budget, or named as binary.
+//! Outputs as a model reads them: cleaned, cut to a budget, or named as binary.
 
 use memchr::memchr;
 use runward_model::Captured;
@@ -7,26 +7,26 @@ use crate::clean::clean;
 
 /// One output, cleaned, before it is cut.
 #[derive(Debug)]
-pub(super) struct Output {
+struct Output {
     head: String,
     missing: u64,
     tail: String,
     /// How many bytes it has, when they are no text.
-    pub(super) binary: Option<u64>,
+    binary: Option<u64>,
     /// Whether bytes that are no UTF-8 were replaced.
-    pub(super) is_lossy: bool,
+    is_lossy: bool,
 }
 
 /// One output as a reply shows it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Shown {
-    pub(super) text: String,
+pub(crate) struct Shown {
+    pub(crate) text: String,
     /// How much of the output is not in the text.
-    pub(super) truncated: u64,
+    pub(crate) truncated: u64,
 }
 
 impl Output {
-    pub(super) fn of(captured: &Captured) -> Self {
+    fn of(captured: &Captured) -> Self {
         let Captured { head, missing, tail } = captured;
         if is_binary(head, tail) {
             let bytes = (head.len() + tail.len()) as u64 + missing;
@@ -40,12 +40,12 @@ impl Output {
     }
 
     /// How much there is to show.
-    pub(super) fn size(&self) -> usize {
+    fn size(&self) -> usize {
         self.head.len() + self.tail.len()
     }
 
     /// The beginning and the end, as much as the budget allows.
-    pub(super) fn cut(&self, budget: usize) -> Shown {
+    fn cut(&self, budget: usize) -> Shown {
         let whole = self.size() <= budget;
         let (head, tail) = if whole { (&*self.head, &*self.tail) } else { self.ends(budget) };
         let truncated = self.missing + (self.size() - head.len() - tail.len()) as u64;
@@ -70,8 +70,64 @@ impl Output {
     }
 }
 
+/// Both outputs, cleaned, before they are cut.
+#[derive(Debug)]
+pub(crate) struct Both {
+    stdout: Output,
+    stderr: Output,
+}
+
+impl Both {
+    pub(crate) fn of(stdout: &Captured, stderr: &Captured) -> Self {
+        Both { stdout: Output::of(stdout), stderr: Output::of(stderr) }
+    }
+
+    /// Both within a budget, which they share.
+    pub(crate) fn within(&self, budget: usize) -> Outputs {
+        let Both { stdout, stderr } = self;
+        let (for_stdout, for_stderr) = share(budget, stdout.size(), stderr.size());
+        Outputs {
+            binary: [stdout.binary, stderr.binary],
+            lossy: [stdout.is_lossy, stderr.is_lossy],
+            stdout: stdout.cut(for_stdout),
+            stderr: stderr.cut(for_stderr),
+        }
+    }
+}
+
+/// Both outputs as a reply shows them.
+#[derive(Debug)]
+pub(crate) struct Outputs {
+    pub(crate) stdout: Shown,
+    pub(crate) stderr: Shown,
+    /// How many bytes each has, where these are no text.
+    pub(crate) binary: [Option<u64>; 2],
+    /// Whether bytes of each that are no UTF-8 were replaced.
+    pub(crate) lossy: [bool; 2],
+}
+
+impl Outputs {
+    /// How many bytes of them are not shown.
+    pub(crate) fn truncated(&self) -> u64 {
+        self.stdout.truncated + self.stderr.truncated
+    }
+
+    /// For a model: the one that says something, or both under their names.
+    pub(crate) fn text(&self) -> String {
+        match (self.stdout.text.as_str(), self.stderr.text.as_str()) {
+            ("", "") => "(no output)".to_owned(),
+            (stdout, "") => stdout.to_owned(),
+            ("", stderr) => format!("stderr:\n{stderr}"),
+            (stdout, stderr) => {
+                let newline = if stdout.ends_with('\n') { "" } else { "\n" };
+                format!("stdout:\n{stdout}{newline}stderr:\n{stderr}")
+            }
+        }
+    }
+}
+
 /// How much of a budget each of two outputs gets: all that it needs, unless both need more than half.
-pub(super) fn share(budget: usize, first: usize, second: usize) -> (usize, usize) {
+pub(crate) fn share(budget: usize, first: usize, second: usize) -> (usize, usize) {
     let half = budget / 2;
     let (first, second) = (first.min(budget - second.min(half)), second.min(budget - first.min(half)));
     (first, second.min(budget - first))
