@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regex::bytes::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder};
 use tokio::time::Instant;
 
 use crate::log::{EventLog, Mark, Piece};
@@ -23,21 +23,37 @@ pub struct Wait {
     pub quiet: Option<Duration>,
 }
 
-/// Something to wait for in what a session prints.
+/// Something to wait for in what a session prints, as its caller is shown that.
 #[derive(Clone, Debug)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    regex: Regex,
+    shown: fn(&str) -> String,
+}
 
 impl Pattern {
-    /// Text as it is, or a regular expression between slashes.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Text as it is, or a regular expression between slashes; `shown` makes of an output what a caller is shown of it.
+    pub fn parse(text: &str, shown: fn(&str) -> String) -> Result<Self, String> {
         /// A pattern that takes more memory than this is refused.
         const LARGEST: usize = 1 << 20;
         let inner =
             text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
-        let pattern = inner.map_or_else(|| regex::escape(text), str::to_owned);
+        let pattern = inner.map_or_else(|| literal(text), str::to_owned);
         let built = RegexBuilder::new(&pattern).size_limit(LARGEST).multi_line(true).crlf(true).build();
-        built.map(Pattern).map_err(|error| error.to_string())
+        built.map(|regex| Pattern { regex, shown }).map_err(|error| error.to_string())
     }
+
+    fn is_in(&self, printed: &[u8]) -> bool {
+        self.regex.is_match(&(self.shown)(&String::from_utf8_lossy(printed)))
+    }
+}
+
+/// Blanks at the end of a line may not be shown, so that the end of the line stands for those at the end of a text.
+fn literal(text: &str) -> String {
+    let inked = text.trim_end_matches(' ');
+    if inked.is_empty() || inked.len() == text.len() {
+        return regex::escape(text);
+    }
+    format!("{}(?:{}| *$)", regex::escape(inked), regex::escape(text.get(inked.len()..).unwrap_or_default()))
 }
 
 /// Waits until the session has ended, or there is another reason to look at it.
@@ -78,8 +94,9 @@ impl Scan {
     }
 
     /// Whether the pattern is in what is new, with some of what came before it.
-    fn finds(&mut self, Pattern(pattern): &Pattern, log: &EventLog) -> bool {
+    fn finds(&mut self, pattern: &Pattern, log: &EventLog) -> bool {
         let from = self.looked_at.saturating_sub(OVERLAP).max(self.start.position);
+        let known = usize::try_from(self.looked_at.saturating_sub(from)).unwrap_or(usize::MAX);
         let pieces = log.read_from(from);
         let mut text = Vec::new();
         for piece in pieces {
@@ -88,6 +105,56 @@ impl Scan {
                 text.extend_from_slice(&data);
             }
         }
-        pattern.is_match(&text)
+        let begin =
+            if from > self.start.position { line_start(text.get(..known).unwrap_or(&text)) } else { 0 };
+        pattern.is_in(text.get(begin..).unwrap_or_default())
+    }
+}
+
+/// Where the first line begins that is whole, so that no sequence is read from its middle; 0 where none is.
+fn line_start(known: &[u8]) -> usize {
+    let after = |end: u8| known.iter().position(|byte| *byte == end).map(|at| at + 1);
+    after(b'\n').or_else(|| after(b'\r')).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use runward_model::Stream;
+
+    use super::*;
+
+    fn upper(text: &str) -> String {
+        text.to_uppercase()
+    }
+
+    fn found(text: &str, prints: &[&str]) -> Vec<bool> {
+        let (log, mut scan) = (EventLog::new(1 << 20), Scan::new(Mark::default()));
+        let pattern = Pattern::parse(text, upper).expect("a pattern");
+        let look = |printed: &&str| {
+            log.append(Stream::Stdout, printed.as_bytes());
+            scan.finds(&pattern, &log)
+        };
+        prints.iter().map(look).collect()
+    }
+
+    #[test]
+    fn what_is_shown_is_looked_through_and_not_what_was_printed() {
+        assert_eq!(found("ready", &["ready\n"]), [false]);
+        assert_eq!(found("READY", &["rea", "dy\n"]), [false, true]);
+        assert_eq!(found("/^READY$/", &["not yet\n", "ready\n"]), [false, true]);
+    }
+
+    #[test]
+    fn a_match_may_begin_in_what_was_looked_at_before() {
+        let long = "x".repeat(10_000);
+        assert_eq!(found("XA B", &[&long, "\n", &long, "a ", "b"]), [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn blanks_at_the_end_of_a_text_are_those_at_the_end_of_a_line() {
+        assert_eq!(found(">>> ", &[">>>"]), [true]);
+        assert_eq!(found(">>> ", &[">>>>"]), [true]);
+        assert_eq!(found(">>> ", &[">>>x"]), [false]);
+        assert_eq!(found("  ", &["x"]), [false]);
     }
 }

@@ -158,3 +158,18 @@ fn pipes_are_told_not_to_draw_and_terminals_what_they_can() {
     assert_eq!(exec(&mut client, json!({ "cmd": cmd })).output(), "dumb|1|cat|cat|C.UTF-8\n");
     assert_eq!(exec(&mut client, json!({ "cmd": cmd, "tty": true })).output(), "xterm-256color||||\ntty\n");
 }
+
+#[test]
+fn a_pattern_is_looked_for_in_what_is_shown() {
+    let mut client = client();
+    let painted = r"printf '\033[1mre\033[0mad\033[32my\033[0m\n'; sleep 25";
+    let reply = exec(&mut client, json!({ "cmd": painted, "yield_time_ms": 20000, "yield_until": "ready" }));
+    assert_eq!(reply.output(), "ready\n");
+    assert!(reply.field("wall_time_seconds").as_f64().unwrap() < 20.0);
+    // A letter of an escape sequence, and a line that was drawn over.
+    let cmd = r"printf '\033[31mx\033[0m\nwait\rgone\n'; sleep 0.2; echo over";
+    for never in ["31m", "wait"] {
+        let reply = exec(&mut client, json!({ "cmd": cmd, "yield_time_ms": 20000, "yield_until": never }));
+        assert_eq!(reply.output(), "x\ngone\nover\n");
+    }
+}

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::super::Limits;
 use crate::arguments::{BadArgument, Setting};
+use crate::clean::clean;
 
 /// What a model counts as one token.
 pub(super) const TOKEN: usize = 4;
@@ -57,7 +58,7 @@ impl Portion {
 /// What else ends the wait, and how much to show.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WaitArguments {
-    /// Reply as soon as new output holds this text, or matches this /regex/.
+    /// Reply as soon as new output, as shown, holds this text, or matches this /regex/.
     #[schemars(length(min = 1))]
     yield_until: Option<String>,
     /// Reply as soon as nothing was printed for so long; 0: no.
@@ -81,7 +82,7 @@ impl WaitArguments {
     ) -> Result<(Wait, Portion), BadArgument> {
         let longest = Duration::from_millis(yield_time_ms).clamp(least, most);
         let quiet = Some(Duration::from_millis(self.yield_idle_ms)).filter(|quiet| !quiet.is_zero());
-        let until = self.yield_until.map(|text| Pattern::parse(&text)).transpose();
+        let until = self.yield_until.map(|text| Pattern::parse(&text, clean)).transpose();
         let until = until
             .map_err(|error| BadArgument::Contradiction(format!("yield_until is no pattern: {error}")))?;
         let portion = Portion::of(self.max_output_tokens, self.separate_streams, limits);
