@@ -1,19 +1,21 @@
 //! What the sandbox kept a command from, told once for every door.
 
 use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use runward_model::{Ending, Fence, Outcome, Receipt, Stream};
 
-use crate::diagnose::{self, Complaints, Denied};
+use crate::diagnose::{self, Complaints, Denied, Diagnosis};
 use crate::log::EventLog;
 use crate::network::Unreached;
 
 /// More of what was printed is not looked through for complaints.
 const LOOKED_AT: usize = 16 * 1024;
 
-/// What the sandbox kept a command from, as far as that is known: by its proxy, and by what it complained of.
+/// What the sandbox kept a command from and what to do about it, as far as that is known: by its proxy, by what it
+/// complained of, and by how it ended.
 pub(crate) fn denied(
     receipt: &Receipt,
     outcome: &Outcome,
@@ -22,17 +24,20 @@ pub(crate) fn denied(
     held: &[CString],
 ) -> Option<String> {
     let fence = receipt.fence.as_deref()?;
-    let mut named = unreached.named();
     let (which, streams) = match outcome.ending {
         Ending::Exited(0) => (Complaints::ProtectedOnly, &[Stream::Stderr][..]),
         _ => (Complaints::All, &[Stream::Stderr, Stream::Stdout][..]),
     };
-    let last: Vec<Vec<u8>> = streams.iter().map(|stream| log.last(*stream, LOOKED_AT)).collect();
-    let complaints = last.iter().find(|last| !last.is_empty()).map(Vec::as_slice).unwrap_or_default();
-    let scene = Denied { fence, cwd: &receipt.cwd, no_workspace: receipt.enforced.no_workspace.as_deref() };
-    named.extend(diagnose::denied(scene, &String::from_utf8_lossy(complaints), which));
-    let refused = (!named.is_empty()).then(|| format!("the sandbox refused this: {}", named.join("; ")));
-    let told: Vec<String> = refused.into_iter().chain(held_back(held, fence)).collect();
+    let no_workspace = receipt.enforced.no_workspace.as_deref();
+    let scene = Denied { fence, cwd: &receipt.cwd, no_workspace, owner: another_owner };
+    let said = |stream: &Stream| {
+        let last = log.last(*stream, LOOKED_AT);
+        diagnose::diagnosed(scene, &String::from_utf8_lossy(&last), which)
+    };
+    let found = streams.iter().map(said).find(|found| !found.is_empty());
+    let mut found = found.unwrap_or_else(|| by_its_end(fence, receipt, outcome));
+    found.refused = unreached.named().into_iter().chain(found.refused).collect();
+    let told: Vec<String> = found.in_words().into_iter().chain(held_back(held, fence)).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 
@@ -55,4 +60,24 @@ fn held_back(held: &[CString], fence: &Fence) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+/// What is known of the last program of a command by its exit code alone.
+fn by_its_end(fence: &Fence, receipt: &Receipt, outcome: &Outcome) -> Diagnosis {
+    let last = receipt.verdict.commands.last().and_then(|command| command.words.first());
+    match (last, outcome.ending) {
+        (Some(program), Ending::Exited(code)) => diagnose::silent(fence, program, code),
+        _ => Diagnosis::default(),
+    }
+}
+
+/// Who owns a file, or the directory that it would be made in, where that is another than this user. Nothing is told of
+/// what a link leads to.
+fn another_owner(path: &Path) -> Option<(u32, u32)> {
+    let directory = path.parent()?;
+    directory.canonicalize().ok().filter(|really| really == directory)?;
+    let owner =
+        path.ancestors().take(2).find_map(|there| there.symlink_metadata().ok()).map(|there| there.uid())?;
+    let user = rustix::process::geteuid().as_raw();
+    (owner != user).then_some((owner, user))
 }

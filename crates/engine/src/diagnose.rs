@@ -3,11 +3,15 @@
 //! A program names the file or the host that it failed on, and the kernel's word for why. What it names is held against
 //! the fence: only what the fence forbids is called its doing.
 
+mod hints;
+mod unreachable;
+
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use runward_model::{Fence, Network, PrivateDirectory, Profile, Tier};
+use runward_model::{Fence, PrivateDirectory, Profile, Tier};
+use unreachable::Told;
 
 /// More of them are not named.
 const NAMED: usize = 3;
@@ -22,25 +26,8 @@ const FORBIDDEN: [&str; 4] = ["permission denied", "operation not permitted", "e
 const IN_THE_WAY: [&str; 4] =
     ["device or resource busy", "file exists", "invalid cross-device link", "is a directory"];
 
-/// What they print when there is no way to an address.
-const UNREACHABLE: [&str; 9] = [
-    "network is unreachable",
-    "could not resolve",
-    "couldn't resolve",
-    "temporary failure in name resolution",
-    "name or service not known",
-    "failure in name resolution",
-    "enetunreach",
-    "eai_again",
-    "dns error",
-];
-
-/// What they print when nobody listens there.
-const NOBODY_THERE: [&str; 5] =
-    ["connection refused", "couldn't connect", "could not connect", "failed to connect", "econnrefused"];
-
-/// How they call the host that they run on.
-const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
+/// What they print when a file is not there.
+const MISSING: [&str; 4] = ["no such file or directory", "enoent", "can't open file", "does not exist"];
 
 /// Which of a command's complaints count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,42 +46,125 @@ pub(crate) struct Denied<'a> {
     pub(crate) cwd: &'a Path,
     /// Why its directory is nobody's workspace, where it is none.
     pub(crate) no_workspace: Option<&'a str>,
+    /// Who owns a file, where that is another than the user whom commands run as, and who that is.
+    pub(crate) owner: fn(&Path) -> Option<(u32, u32)>,
 }
 
-/// What of all that a command complains of was the fence's doing.
-pub(crate) fn denied(scene: Denied<'_>, complaints: &str, which: Complaints) -> Vec<String> {
-    let mut named: Vec<String> = Vec::new();
-    for line in complaints.lines() {
-        let denial = denial_in(scene, line, which);
-        named.extend(denial.filter(|denial| !named.contains(denial) && named.len() < NAMED));
+/// What is known of complaints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Diagnosis {
+    /// What was refused by the fence, and what would allow it.
+    pub(crate) refused: Vec<String>,
+    /// What to do next about the rest.
+    pub(crate) hints: Vec<String>,
+}
+
+impl Diagnosis {
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.refused.is_empty() && self.hints.is_empty()
     }
-    named
+
+    /// All of it, in words.
+    pub(crate) fn in_words(self) -> Option<String> {
+        let refused = self.refused.join("; ");
+        let refused = (!refused.is_empty()).then(|| format!("the sandbox refused this: {refused}"));
+        let told: Vec<String> = refused.into_iter().chain(self.hints).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    fn add(&mut self, complaint: Complaint) {
+        let (list, told) = match complaint {
+            Complaint::Refused(told) => (&mut self.refused, told),
+            Complaint::Hint(told) => (&mut self.hints, told),
+        };
+        if !list.contains(&told) && list.len() < NAMED {
+            list.push(told);
+        }
+    }
 }
 
-fn denial_in(scene: Denied<'_>, line: &str, which: Complaints) -> Option<String> {
+/// What one line turned out to be.
+enum Complaint {
+    Refused(String),
+    Hint(String),
+}
+
+/// What of all that a command complains of was the fence's doing, and what to do about it.
+pub(crate) fn diagnosed(scene: Denied<'_>, complaints: &str, which: Complaints) -> Diagnosis {
+    let mut diagnosis = Diagnosis::default();
+    // A network that is not there is said once, with a host where any line names one.
+    let mut network: Option<(String, bool)> = None;
+    for line in complaints.lines() {
+        match complaint_in(scene, line, which) {
+            Some(Line::Network(told, named)) => {
+                if network.as_ref().is_none_or(|(_, known)| named && !known) {
+                    network = Some((told, named));
+                }
+            }
+            Some(Line::Other(complaint)) => diagnosis.add(complaint),
+            None => {}
+        }
+        let hint = hints::hint(&line.to_lowercase()).filter(|_| which == Complaints::All);
+        hint.into_iter().for_each(|next| diagnosis.add(Complaint::Hint(next.to_owned())));
+    }
+    if let Some((told, _)) = network {
+        diagnosis.refused.insert(0, told);
+    }
+    diagnosis
+}
+
+/// What is known of a program that failed without a word.
+pub(crate) fn silent(fence: &Fence, program: &str, code: i32) -> Diagnosis {
+    let told =
+        fence.network.is_own().then(|| unreachable::told_by_code(program, code, fence.network)).flatten();
+    Diagnosis { refused: told.into_iter().collect(), hints: Vec::new() }
+}
+
+/// What a line is about.
+enum Line {
+    /// An address, and whether it is named.
+    Network(String, bool),
+    Other(Complaint),
+}
+
+fn complaint_in(scene: Denied<'_>, line: &str, which: Complaints) -> Option<Line> {
     let Denied { fence, cwd, .. } = scene;
     let lower = line.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let (read_only, forbidden) = (says(&READ_ONLY), says(&FORBIDDEN));
     let paths: Vec<PathBuf> = candidates(line).into_iter().map(|name| plain(&cwd.join(name))).collect();
+    let refused = |told: String| Some(Line::Other(Complaint::Refused(told)));
+    let hint = |told: String| Some(Line::Other(Complaint::Hint(told)));
     if read_only || forbidden || says(&IN_THE_WAY) {
         let kept = paths.iter().find_map(|path| kept(fence, path, forbidden || read_only, read_only));
         if kept.is_some() || which == Complaints::ProtectedOnly {
-            return kept;
+            return kept.and_then(refused);
         }
     }
     if which == Complaints::ProtectedOnly {
         return None;
     }
-    if fence.network.is_own() && says(&UNREACHABLE) {
-        return Some(unreachable(line, fence.network));
-    }
-    if fence.network.is_own() && says(&NOBODY_THERE) && says(&LOOPBACK) {
-        return Some(OWN_LOOPBACK.to_owned());
+    match unreachable::told(line, fence.network).filter(|_| fence.network.is_own()) {
+        Some(Told::Unreachable(told, named)) => return Some(Line::Network(told, named)),
+        Some(Told::NobodyThere(told)) => return hint(told.to_owned()),
+        None => {}
     }
     // Of several paths the last is the one that was to be written, as in "cannot copy 'a' to 'b'".
     let shut_out = read_only || (forbidden && fence.tier == Tier::Landlock);
-    paths.iter().rev().find_map(|path| outside(scene, path)).filter(|_| shut_out)
+    if let Some(told) = paths.iter().rev().find_map(|path| outside(scene, path)).filter(|_| shut_out) {
+        return refused(told);
+    }
+    if says(&MISSING) {
+        return paths.iter().rev().find_map(|path| hints::missing(fence, cwd, path)).and_then(hint);
+    }
+    paths.iter().rev().filter(|_| forbidden).find_map(|path| of_another(scene, path)).and_then(hint)
+}
+
+/// What is said of a file in the workspace that belongs to somebody else.
+fn of_another(Denied { fence, owner, .. }: Denied<'_>, path: &Path) -> Option<String> {
+    let there = contains(&fence.writable, path).then(|| owner(path)).flatten()?;
+    Some(hints::of_another(path, there))
 }
 
 /// What is said of a path that is hidden or protected.
@@ -148,7 +218,7 @@ fn shut<'a>(fence: &'a Fence, path: &Path) -> Option<&'a Path> {
 }
 
 /// What is said of one that may not be written.
-fn outside(Denied { fence, cwd, no_workspace }: Denied<'_>, path: &Path) -> Option<String> {
+fn outside(Denied { fence, cwd, no_workspace, .. }: Denied<'_>, path: &Path) -> Option<String> {
     let own = is_private(path) && !contains(&fence.shown, path) && !path.starts_with(cwd);
     if contains(&fence.writable, path) || own {
         return None;
@@ -163,28 +233,6 @@ fn outside(Denied { fence, cwd, no_workspace }: Denied<'_>, path: &Path) -> Opti
     } else {
         format!("{shown} may not be written; to allow it, add {directory} to sandbox.writable_roots")
     })
-}
-
-/// For whoever looks for what another command serves.
-const OWN_LOOPBACK: &str = "nobody listens there: every command has a loopback of its own, so start a server and use it in the same command, or set sandbox.network to \"on\"";
-
-fn unreachable(line: &str, network: Network) -> String {
-    let widen = match network {
-        Network::Listed => {
-            "there is no network but the proxy that http_proxy and all_proxy name, which the program did not use"
-        }
-        _ => "there is no network; to allow it, set sandbox.network to \"on\", or to a list of hosts",
-    };
-    match line.split_whitespace().map(trimmed).rev().find(|word| looks_like_a_host(word)) {
-        Some(host) => format!("{host} cannot be reached, {widen}"),
-        None => widen.to_owned(),
-    }
-}
-
-fn looks_like_a_host(word: &str) -> bool {
-    let host = word.split_once("://").map_or(word, |(_, rest)| rest).split('/').next().unwrap_or_default();
-    let plain = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-:[]_".contains(letter));
-    plain && host.contains('.') && !host.ends_with('.') && host.len() > 3 && !host.starts_with('-')
 }
 
 fn is_private(path: &Path) -> bool {
@@ -254,6 +302,8 @@ fn plain(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use runward_model::Network;
+
     use super::*;
 
     fn fence() -> Fence {
@@ -266,7 +316,12 @@ mod tests {
     }
 
     fn at_site(fence: &Fence) -> Denied<'_> {
-        Denied { fence, cwd: Path::new("/site"), no_workspace: None }
+        Denied { fence, cwd: Path::new("/site"), no_workspace: None, owner: |_| None }
+    }
+
+    fn denied(scene: Denied<'_>, complaints: &str, which: Complaints) -> Vec<String> {
+        let Diagnosis { refused, hints } = diagnosed(scene, complaints, which);
+        [refused, hints].concat()
     }
 
     fn told(complaint: &str) -> String {
@@ -306,7 +361,7 @@ mod tests {
         }
         let nobodys = Fence { writable: Vec::new(), protected: Vec::new(), ..fence() };
         let why = Some("it belongs to the system; to allow it, ask");
-        let nobodys = Denied { fence: &nobodys, cwd: Path::new("/etc"), no_workspace: why };
+        let nobodys = Denied { fence: &nobodys, cwd: Path::new("/etc"), no_workspace: why, owner: |_| None };
         let told = denied(nobodys, "touch: cannot touch 'a': Read-only file system", Complaints::All);
         assert!(
             told[0].ends_with("/etc is no workspace: it belongs to the system; to allow it, ask"),

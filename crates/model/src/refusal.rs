@@ -175,6 +175,9 @@ pub enum Refusal {
 fn near_matches(program: &str, near: &[String]) -> String {
     match near {
         [] if program.contains('/') => " (there is no such file)".into(),
+        [] if ["sudo", "doas"].contains(&program) => {
+            " (no program of that name on PATH; leave it out, since no command gains rights here)".into()
+        }
         [] => " (no program of that name on PATH)".into(),
         near => format!(" (close matches on PATH: {})", near.join(", ")),
     }

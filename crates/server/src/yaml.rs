@@ -26,6 +26,8 @@ pub(crate) struct Room {
     pub(crate) budget: usize,
     /// The tool that reads what is left out, if there is one.
     pub(crate) reader: Option<&'static str>,
+    /// The tool whose commands go on, if there is one.
+    pub(crate) keeper: Option<&'static str>,
 }
 
 /// The mapping: `exit_code`, `stdout`, `stderr`, then what else there is to know.
@@ -43,7 +45,7 @@ pub(crate) fn reply(view: &View, showing: Room) -> String {
     ending(&mut out, &view.outcome);
     missing(&mut out, &stdout, &stderr);
     rest(&mut out, &stdout, &stderr, showing);
-    leftovers(&mut out, &view.outcome);
+    leftovers(&mut out, &view.outcome, showing);
     sandbox(&mut out, view);
     kept(&mut out, view);
     out
@@ -60,7 +62,7 @@ pub fn sample(stdout: Vec<u8>, stderr: Vec<u8>) -> String {
         stderr: captured(stderr),
         output_note: None,
     };
-    reply(&view, Room { budget: usize::MAX, reader: None })
+    reply(&view, Room { budget: usize::MAX, reader: None, keeper: None })
 }
 
 /// What both outputs are so far, as entries of a mapping, and whether that is all of them.
@@ -143,9 +145,12 @@ fn rest(out: &mut String, stdout: &Text<'_>, stderr: &Text<'_>, showing: Room) {
     }
 }
 
-fn leftovers(out: &mut String, outcome: &Outcome) {
+fn leftovers(out: &mut String, outcome: &Outcome, showing: Room) {
     if let Some(words) = outcome.tree.ended_in_words() {
         entry(out, "background", &words);
+        if let Some(keeper) = showing.keeper.filter(|_| outcome.stopped.is_none()) {
+            entry(out, "hint", &format!("Start it with {keeper}, without an ampersand, to have it go on"));
+        }
     }
     let something_was_ended = outcome.tree.ended > 0 || outcome.stopped.is_some();
     if something_was_ended && outcome.tree.containment.is_best_effort() {

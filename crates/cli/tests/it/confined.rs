@@ -14,10 +14,10 @@ use crate::program::{Ended, Program};
 use crate::raw::server::Raw;
 
 /// A workspace, settings and state of their own for every test.
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn new(settings: &str) -> Self {
+    pub(crate) fn new(settings: &str) -> Self {
         let directory = runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"));
         let place = Place(tempfile::tempdir_in(directory).unwrap());
         for name in ["work", "outside"] {
@@ -28,7 +28,7 @@ impl Place {
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
@@ -41,7 +41,7 @@ impl Place {
     }
 
     /// A client, unless this host cannot confine anything.
-    fn client(&self) -> Option<StdioClient> {
+    pub(crate) fn client(&self) -> Option<StdioClient> {
         let mut client = StdioClient::start(self.program(&["stdio"]).into_command(), Era::Modern);
         let tried = client.call("shell", json!({ "command": "true" }))["result"].clone();
         let refused =

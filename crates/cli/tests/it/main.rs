@@ -15,6 +15,7 @@ mod fits;
 mod full_disk;
 mod held;
 mod help;
+mod hints;
 mod identity;
 mod invariants;
 mod limits;

@@ -210,6 +210,8 @@ pub(crate) struct Limits {
     pub(crate) reply_tokens: usize,
     /// Whether there is a tool to read what a reply leaves out.
     pub(crate) offers_read_output: bool,
+    /// Whether there is a tool whose commands go on.
+    pub(crate) offers_exec_command: bool,
 }
 
 /// An output of up to this many bytes stands in a reply twice, for clients that read the texts and for those that read
@@ -237,7 +239,11 @@ impl Limits {
 
     /// What a reply in YAML shows.
     pub(crate) fn room(&self) -> Room {
-        Room { budget: self.for_output(), reader: self.offers_read_output.then_some("read_output") }
+        Room {
+            budget: self.for_output(),
+            reader: self.offers_read_output.then_some("read_output"),
+            keeper: self.offers_exec_command.then_some("exec_command"),
+        }
     }
 
     /// What the settings leave open.
@@ -256,6 +262,7 @@ impl Limits {
             longest_poll: settings.longest_poll,
             reply_tokens: settings.reply_tokens,
             offers_read_output: is_offered("read_output"),
+            offers_exec_command: is_offered("exec_command"),
         }
     }
 }
@@ -302,6 +309,7 @@ pub(crate) const USUAL_LIMITS: Limits = Limits {
     longest_poll: Duration::from_mins(5),
     reply_tokens: 10_000,
     offers_read_output: true,
+    offers_exec_command: true,
 };
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use runward_model::{Signal, Tree};
 use super::*;
 
 fn reply(view: &View) -> String {
-    super::reply(view, Room { budget: 64 * 1024, reader: Some("read_output") })
+    super::reply(view, Room { budget: 64 * 1024, reader: Some("read_output"), keeper: Some("exec_command") })
 }
 
 fn view(stdout: &[u8], stderr: &[u8]) -> View {
@@ -108,6 +108,16 @@ fn what_does_not_fit_shows_both_ends_and_says_how_much_is_missing_and_where_it_i
 fn what_has_to_be_escaped_counts_as_it_is_written() {
     let reply = reply(&view(&[1].repeat(1 << 20), &[0xFF].repeat(1 << 20)));
     assert!((40 * 1024..65 * 1024).contains(&reply.len()), "{}", reply.len());
+}
+
+#[test]
+fn what_was_left_behind_and_ended_comes_with_the_way_to_have_it_go_on() {
+    let mut view = view(b"", b"");
+    view.outcome.tree = Tree { ended: 1, ..Tree::default() };
+    let hint = "\nhint: Start it with exec_command, without an ampersand, to have it go on\n";
+    assert!(reply(&view).contains(hint), "{}", reply(&view));
+    view.outcome.stopped = Some(StopReason::Cancelled);
+    assert!(!reply(&view).contains("\nhint: "), "what was stopped was stopped");
 }
 
 #[test]

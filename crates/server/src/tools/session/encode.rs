@@ -86,8 +86,14 @@ pub(super) fn of_end(outcome: &Outcome, receipt: &Receipt) -> Vec<String> {
     }
     match outcome.tree.ended {
         0 => {}
-        1 => notes.push("1 background process that the command left behind was ended".to_owned()),
-        many => notes.push(format!("{many} background processes that the command left behind were ended")),
+        count => {
+            let what = if count == 1 {
+                "process that the command left behind was"
+            } else {
+                "processes that the command left behind were"
+            };
+            notes.push(format!("{count} background {what} ended; leave the & out, or end with wait, to have the session go on"));
+        }
     }
     if outcome.tree.kept {
         notes.push("processes that the command left behind go on without it".to_owned());

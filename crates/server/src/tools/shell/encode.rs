@@ -134,6 +134,9 @@ fn note(seen: &Seen<'_>, brief: &Outputs) -> Option<String> {
     notes.extend(view.output_note.clone());
     let tree = &view.outcome.tree;
     notes.extend(tree.ended_in_words());
+    if tree.ended > 0 && view.outcome.stopped.is_none() && seen.limits.offers_exec_command {
+        notes.push("start it with exec_command, without &, to have it go on".to_owned());
+    }
     if !tree.survivors.is_empty() {
         notes.push(format!("these processes could not be ended: {:?}", tree.survivors));
     }
