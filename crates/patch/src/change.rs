@@ -52,13 +52,21 @@ fn locate(chase: &Chase<'_>, mut from: usize, effort: &mut Effort) -> Result<Fou
         from = found.ok_or_else(|| Missing::context(chase, context, from))? + 1;
     }
     if chunk.body.iter().all(|line| line.old().is_none()) {
-        // Without a line to stand by, it goes after its context, or to the end of the file.
-        let start = if chunk.contexts.is_empty() || chunk.at_end { text.len() } else { from };
+        // Without a line to stand by, it goes after its context, to where it says, or to the end of the file.
+        let start = match chunk.near {
+            Some(near) if chunk.contexts.is_empty() && !chunk.at_end => near.clamp(from, text.len()),
+            _ if chunk.contexts.is_empty() || chunk.at_end => text.len(),
+            _ => from,
+        };
         return Ok(Found { start, length: chunk.body.len(), next: from });
     }
     for length in lengths(&chunk.body) {
         let old: Vec<&str> = chunk.body.iter().take(length).filter_map(Line::old).collect();
-        let place = if chunk.at_end { Where::AtEndOrFrom(from) } else { Where::From(from) };
+        let place = match chunk.near {
+            _ if chunk.at_end => Where::AtEndOrFrom(from),
+            Some(near) => Where::Near(from, near),
+            None => Where::From(from),
+        };
         if let Some(start) = seek(text, &old, place, effort)? {
             return Ok(Found { start, length, next: start + old.len() });
         }

@@ -1,8 +1,11 @@
-//! The grammar of patches, with its leniencies: blanks around markers, a missing first `@@`, carriage returns, and a
-//! here-document around the whole.
+//! The grammar of patches, with its leniencies: blanks around markers, a missing first `@@`, carriage returns, the headers
+//! of unified diffs, and a here-document or a fence around the whole.
+
+mod around;
 
 use crate::error::{Error, quoted};
 use crate::hunk::{Action, Chunk, Hunk, Line, Patch};
+use around::{unfenced, unwrapped};
 
 /// A longer patch is refused; read, it takes many times as much memory.
 const LONGEST: usize = 4 << 20;
@@ -13,6 +16,8 @@ const MOST_HUNKS: usize = 1000;
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const END_OF_FILE: &str = "*** End of File";
+/// By which a unified diff says that the line before it has no end.
+const NO_NEWLINE: &str = "\\ No newline at end of file";
 const ENVIRONMENT: &str = "*** Environment ID:";
 
 impl Patch {
@@ -38,7 +43,9 @@ impl Patch {
 
 /// Whether a text looks like a patch from its first line on.
 pub(crate) fn looks_like_a_patch(text: &str) -> bool {
-    let mut lines = text.trim().lines().map(str::trim);
+    let lines: Vec<&str> = text.trim().lines().collect();
+    let (lines, _) = unfenced(&lines).unwrap_or((&lines, 0));
+    let mut lines = lines.iter().map(|line| line.trim());
     lines.next() == Some(BEGIN) && lines.next_back() == Some(END)
 }
 
@@ -53,7 +60,7 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(lines: &'a [&'a str]) -> Result<Self, Error> {
-        let (lines, before) = without_here_document(lines);
+        let (lines, before) = unwrapped(lines);
         let (first, rest) = lines.split_first().map_or(("", lines), |(first, rest)| (first.trim(), rest));
         if first != BEGIN {
             let problem = format!("the first line of the patch must be '{BEGIN}', not {}", quoted(first));
@@ -117,6 +124,7 @@ impl<'a> Parser<'a> {
             to = Some(named(self.line(), path)?);
             self.at += 1;
         }
+        self.skip_file_names();
         let mut chunks = Vec::new();
         loop {
             self.skip_blank();
@@ -139,7 +147,11 @@ impl<'a> Parser<'a> {
     fn chunk(&mut self) -> Result<Chunk, Error> {
         let mut chunk = Chunk { line: self.line(), ..Chunk::default() };
         while let Some(context) = self.peek().and_then(context) {
-            chunk.contexts.extend(Some(context).filter(|context| !context.is_empty()).map(str::to_owned));
+            match numbered(context) {
+                Some(near) => chunk.near = Some(near),
+                None if context.is_empty() => {}
+                None => chunk.contexts.push(context.to_owned()),
+            }
             self.at += 1;
         }
         while let Some(line) = self.peek() {
@@ -151,7 +163,9 @@ impl<'a> Parser<'a> {
             if line.starts_with("***") || context(line).is_some() {
                 break;
             }
-            chunk.body.push(body_line(line).ok_or_else(|| self.unexpected())?);
+            if !line.starts_with(NO_NEWLINE) {
+                chunk.body.push(body_line(line).ok_or_else(|| self.unexpected())?);
+            }
             self.at += 1;
         }
         if chunk.body.is_empty() {
@@ -160,6 +174,18 @@ impl<'a> Parser<'a> {
             return Err(Error::Grammar { line: chunk.line, problem });
         }
         Ok(chunk)
+    }
+
+    /// The two lines by which a unified diff names the file again.
+    fn skip_file_names(&mut self) {
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        if let [old, new, header, ..] = rest
+            && old.starts_with("--- ")
+            && new.starts_with("+++ ")
+            && context(header).is_some()
+        {
+            self.at += 2;
+        }
     }
 
     fn unexpected(&self) -> Error {
@@ -205,6 +231,24 @@ fn context(line: &str) -> Option<&str> {
     }
 }
 
+/// Where the header of a unified diff, `-8,2 +8,2 @@` and maybe more, says that its lines stand: the line that is the
+/// first of them, or that lines come before, from 0.
+fn numbered(context: &str) -> Option<usize> {
+    let range = |word: &str, sign: char| -> Option<(usize, usize)> {
+        let numbers = word.strip_prefix(sign)?;
+        let (first, count) = numbers.split_once(',').unwrap_or((numbers, "1"));
+        Some((first.parse().ok()?, count.parse().ok()?))
+    };
+    let mut words = context.split_whitespace();
+    let (first, count) = range(words.next()?, '-')?;
+    range(words.next()?, '+')?;
+    words.next().is_none_or(|word| word == "@@").then_some(if count == 0 {
+        first
+    } else {
+        first.saturating_sub(1)
+    })
+}
+
 fn body_line(line: &str) -> Option<Line> {
     let mut letters = line.chars();
     let sign = letters.next();
@@ -215,16 +259,6 @@ fn body_line(line: &str) -> Option<Line> {
         Some('-') => Some(Line::Remove(text)),
         Some('+') => Some(Line::Add(text)),
         Some(_) => None,
-    }
-}
-
-/// The lines between `<<EOF` and `EOF`, where these are the first and the last, and how many were left out before them.
-fn without_here_document<'a>(lines: &'a [&'a str]) -> (&'a [&'a str], usize) {
-    let [first, inside @ .., last] = lines else { return (lines, 0) };
-    let delimiter = first.trim().strip_prefix("<<").map(|word| word.trim_matches(['\'', '"']));
-    match delimiter {
-        Some(word) if !word.is_empty() && last.trim() == word => (inside, 1),
-        _ => (lines, 0),
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Chunk {
     pub(crate) line: usize,
     /// Lines that stand before it in the file, each after the one before.
     pub(crate) contexts: Vec<String>,
+    /// The line of the file that it says it stands at, from 0; a wrong one does no harm.
+    pub(crate) near: Option<usize>,
     pub(crate) body: Vec<Line>,
     /// Whether it says that it ends where the file ends.
     pub(crate) at_end: bool,

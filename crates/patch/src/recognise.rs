@@ -12,7 +12,7 @@ use crate::grammar::looks_like_a_patch;
 use script::Script;
 
 /// The names that it is called by.
-const NAMES: [&str; 2] = [NAME, "applypatch"];
+pub(crate) const NAMES: [&str; 2] = [NAME, "applypatch"];
 
 /// The shells whose `-c` is looked into.
 const SHELLS: [&str; 3] = ["bash", "zsh", "sh"];

@@ -71,16 +71,21 @@ pub(crate) enum Where {
     From(usize),
     /// At the end if they stand there and not before a line, else from that line on.
     AtEndOrFrom(usize),
+    /// As near as possible to the second line, from the first one on.
+    Near(usize, usize),
 }
 
-/// The first place where these lines stand, by the strictest likeness that finds them.
+/// The first place where these lines stand, or the nearest to where they should, by the strictest likeness that finds
+/// them.
 pub(crate) fn seek(
     text: &Text<'_>,
     wanted: &[&str],
     place: Where,
     effort: &mut Effort,
 ) -> Result<Option<usize>, Problem> {
-    let (Where::From(from) | Where::AtEndOrFrom(from)) = place;
+    let (Where::From(from) | Where::AtEndOrFrom(from) | Where::Near(from, _)) = place;
+    // The first is the nearest to the beginning.
+    let middle = if let Where::Near(_, middle) = place { middle } else { from };
     let Some(last) = text.len().checked_sub(wanted.len()).filter(|last| *last >= from) else {
         return Ok(None);
     };
@@ -88,10 +93,19 @@ pub(crate) fn seek(
     for range in anchored.into_iter().chain([from..=last]) {
         for likeness in Likeness::ALL {
             let wanted: Vec<Cow<'_, str>> = wanted.iter().map(|line| likeness.of(line)).collect();
+            let mut nearest: Option<usize> = None;
             for start in range.clone() {
                 if stands_at(text, &wanted, start, likeness, effort)? {
-                    return Ok(Some(start));
+                    let is_nearer =
+                        nearest.is_none_or(|known| start.abs_diff(middle) < known.abs_diff(middle));
+                    nearest = if is_nearer { Some(start) } else { nearest };
                 }
+                if nearest.is_some() && start >= middle {
+                    break;
+                }
+            }
+            if nearest.is_some() {
+                return Ok(nearest);
             }
         }
     }
@@ -145,6 +159,16 @@ mod tests {
         assert_eq!(at("x\ny\nx\n", &["x"], Where::AtEndOrFrom(0)), Some(2));
         assert_eq!(at("x\ny\n", &["x"], Where::AtEndOrFrom(0)), Some(0));
         assert_eq!(at("x\n", &["x", "x"], Where::AtEndOrFrom(0)), None);
+    }
+
+    #[test]
+    fn the_place_that_is_nearest_to_a_line_wins_among_those_that_are_as_alike() {
+        let file = "x\ny\nx\ny\nx\n x\n";
+        for (near, found) in [(0, 0), (1, 0), (2, 2), (3, 2), (4, 4), (99, 4)] {
+            assert_eq!(at(file, &["x"], Where::Near(0, near)), Some(found), "{near}");
+        }
+        assert_eq!(at(file, &["x"], Where::Near(1, 0)), Some(2));
+        assert_eq!(at(file, &["z"], Where::Near(0, 3)), None);
     }
 
     #[test]

@@ -331,3 +331,34 @@ fn a_patch_that_needs_a_person_is_not_applied_without_one() {
     assert!(result["isError"] == true && text(&result).contains("nobody is asked"), "{result}");
     is_untouched(&directory);
 }
+
+#[test]
+fn what_callers_put_around_a_patch_makes_no_difference() {
+    for (before, after) in
+        [("```\n", "```"), ("```diff\n", "```\n"), ("apply_patch <<'EOF'\n", "EOF\n"), ("<<EOF\n", "EOF")]
+    {
+        let (_guard, directory) = workspace();
+        let mut client = client(program("apply_patch"));
+        let patch = format!("{before}{UPDATE}{after}");
+        let result = call(&mut client, "apply_patch", json!({ "patch": patch, "workdir": directory }));
+        assert_eq!(text(&result), DONE, "{before}");
+        is_done(&directory);
+    }
+    let (_guard, directory) = workspace();
+    let mut client = client(program("*"));
+    let line = format!("```\n{UPDATE}```");
+    let result = call(&mut client, "execute_command", json!({ "command": line, "cwd": directory }));
+    assert!(result["isError"] == true && text(&result).contains("this is a patch"), "{result}");
+    is_untouched(&directory);
+}
+
+#[test]
+fn the_line_numbers_of_a_unified_diff_find_the_place_that_is_meant() {
+    let (_guard, directory) = workspace();
+    fs::write(directory.join("a.txt"), "one\ntwo\nthree\none\ntwo\nthree\n").unwrap();
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -4,2 +4,2 @@\n one\n-two\n+TWO\n*** End Patch";
+    let mut client = client(program("apply_patch"));
+    let result = call(&mut client, "apply_patch", json!({ "patch": patch, "workdir": directory }));
+    assert_eq!(text(&result), "Success. Updated the following files:\nM a.txt\n");
+    assert_eq!(read(&directory, "a.txt"), "one\ntwo\nthree\none\nTWO\nthree\n");
+}

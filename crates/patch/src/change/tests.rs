@@ -39,6 +39,19 @@ fn a_chunk_that_only_adds_goes_after_its_context() {
 }
 
 #[test]
+fn line_numbers_choose_among_places_that_are_alike_and_do_no_harm_where_they_are_wrong() {
+    let file = "x\na\nx\nb\nx\n";
+    becomes(file, "@@ -3,1 +3,1 @@\n-x\n+X", "x\na\nX\nb\nx\n");
+    becomes(file, "@@ -5 +5 @@ heading\n-x\n+X", "x\na\nx\nb\nX\n");
+    becomes(file, "@@ -900,1 +900,1 @@\n-a\n+A", "x\nA\nx\nb\nx\n");
+    becomes(file, "@@ -1 +1 @@\n-x\n+1\n@@ -5 +5 @@\n-x\n+5", "1\na\nx\nb\n5\n");
+    becomes(file, "@@ -2,0 +3,1 @@\n+new", "x\na\nnew\nx\nb\nx\n");
+    becomes(file, "@@ -0,0 +1,1 @@\n+new", "new\nx\na\nx\nb\nx\n");
+    becomes(file, "@@ -77,0 +78,1 @@\n+new", "x\na\nx\nb\nx\nnew\n");
+    becomes(file, "@@ -2,2 +2,2 @@\n-a\n+A\n x\n@@ -1,0 +1,1 @@\n+new", "x\nA\nx\nnew\nb\nx\n");
+}
+
+#[test]
 fn each_chunk_is_looked_for_after_the_one_before() {
     becomes("x\nx\nx\n", "@@\n-x\n+1\n@@\n-x\n+2", "1\n2\nx\n");
     let said = outcome(b"a\nb\n", "@@\n-b\n+B\n@@\n-a\n+A").unwrap_err();

@@ -17,6 +17,7 @@ fn every_kind_of_hunk_is_read_with_its_line() {
         Chunk {
             line: 8,
             contexts: vec!["fn x()".into()],
+            near: None,
             body: vec![
                 Line::Keep("stays".into()),
                 Line::Remove("goes".into()),
@@ -25,7 +26,7 @@ fn every_kind_of_hunk_is_read_with_its_line() {
             ],
             at_end: false,
         },
-        Chunk { line: 13, contexts: vec![], body: vec![Line::Add("last".into())], at_end: true },
+        Chunk { line: 13, contexts: vec![], near: None, body: vec![Line::Add("last".into())], at_end: true },
     ];
     let hunk = |line, path: &str, action| Hunk { line, path: path.into(), action };
     assert_eq!(
@@ -60,6 +61,12 @@ fn leniencies_make_no_difference() {
     same("*** Begin Patch\n*** Environment ID: main\n\n*** Update File: a\n\n@@\n-x\n+y\n*** End Patch");
     for (open, close) in [("<<EOF", "EOF"), ("<<'EOF'", "EOF"), ("<<\"X\"", "X")] {
         same(&format!("{open}\n{plain}\n{close}\n"));
+        same(&format!("apply_patch {open}\n{plain}\n{close}\n"));
+        same(&format!("```sh\napplypatch {open}\n\n{plain}\n{close}\n```"));
+    }
+    for (open, close) in [("```", "```"), ("```diff", "```"), ("~~~patch", "~~~"), ("````", "`````")] {
+        same(&format!("{open}\n{plain}\n{close}\n"));
+        same(&format!("{open}\n\n{plain}\n\n{close}\n\n"));
     }
 }
 
@@ -69,6 +76,50 @@ fn several_contexts_narrow_down() {
     let [Hunk { action: Action::Update { chunks, .. }, .. }] = hunks.as_slice() else { panic!("{hunks:?}") };
     assert_eq!(chunks.len(), 1);
     assert_eq!(chunks[0].contexts, ["class B", "    def f():"]);
+}
+
+#[test]
+fn headers_of_unified_diffs_give_a_place_and_no_context() {
+    for (header, near) in [
+        ("@@ -8,2 +8,2 @@", Some(7)),
+        ("@@ -8 +8 @@ fn x()", Some(7)),
+        ("@@ -8,2 +8,2", Some(7)),
+        ("@@ -8,0 +9,2 @@", Some(8)),
+        ("@@ -0,0 +1,2 @@", Some(0)),
+        ("@@ -x,2 +8,2 @@", None),
+        ("@@ -8,2 +8,2 or so", None),
+        ("@@ -99999999999999999999,2 +8,2 @@", None),
+    ] {
+        let hunks = parsed(&format!("*** Begin Patch\n*** Update File: a\n{header}\n-x\n+y\n*** End Patch"));
+        let [Hunk { action: Action::Update { chunks, .. }, .. }] = hunks.as_slice() else {
+            panic!("{hunks:?}")
+        };
+        assert_eq!((chunks[0].near, chunks[0].contexts.is_empty()), (near, near.is_some()), "{header}");
+    }
+}
+
+#[test]
+fn what_else_a_unified_diff_says_of_a_file_is_passed_over() {
+    let text = "*** Begin Patch\n*** Update File: a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n*** End Patch";
+    let hunks = parsed(text);
+    let [Hunk { action: Action::Update { chunks, .. }, .. }] = hunks.as_slice() else { panic!("{hunks:?}") };
+    assert_eq!(chunks[0].body, [Line::Remove("x".into()), Line::Add("y".into())]);
+    // Without a header after them, these are lines like any other.
+    let hunks = parsed("*** Begin Patch\n*** Update File: a\n--- one\n+++ two\n*** End Patch");
+    let [Hunk { action: Action::Update { chunks, .. }, .. }] = hunks.as_slice() else { panic!("{hunks:?}") };
+    assert_eq!(chunks[0].body, [Line::Remove("-- one".into()), Line::Add("++ two".into())]);
+}
+
+#[test]
+fn what_is_around_a_patch_has_to_be_around_all_of_it() {
+    for text in [
+        "```\n*** Begin Patch\n*** Delete File: a\n*** End Patch",
+        "apply_patch <<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEND",
+        "rm -rf / <<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF",
+        "cd elsewhere && apply_patch <<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF",
+    ] {
+        assert!(problem(text).contains("line of the patch must be"), "{text}");
+    }
 }
 
 #[test]
@@ -121,7 +172,7 @@ fn an_invalid_patch_is_refused_with_its_line() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_makes_the_reader_panic(text in "(\\*\\*\\* (Begin Patch|End Patch|Add File: a|Update File: b|End of File|Move to: c)|@@ ?|[-+ ]?x?|\\PC{0,6}|\r|<<EOF|EOF)(\n(\\*\\*\\* (Begin Patch|End Patch|Add File: a|Update File: b|End of File|Move to: c)|@@ ?|[-+ ]?x?))*") {
+    fn no_text_makes_the_reader_panic(text in "(\\*\\*\\* (Begin Patch|End Patch|Add File: a|Update File: b|End of File|Move to: c)|@@ ?|@@ -1,2 \\+1 @@|```|--- a|\\+\\+\\+ a|[-+ ]?x?|\\PC{0,6}|\r|<<EOF|EOF)(\n(\\*\\*\\* (Begin Patch|End Patch|Add File: a|Update File: b|End of File|Move to: c)|@@ ?|[-+ ]?x?))*") {
         let _ = Patch::parse(&text);
         let _ = Patch::parse(&format!("*** Begin Patch\n{text}\n*** End Patch"));
     }
