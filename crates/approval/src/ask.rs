@@ -6,7 +6,6 @@ use std::sync::{Arc, PoisonError};
 
 use runward_model::{Answer, Question, Refusal};
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use crate::{Approvals, Conversation, Record};
 
@@ -58,7 +57,7 @@ impl Approvals {
         tokio::select! {
             biased;
             () = self.stopping.cancelled() => Err(Refusal::ShuttingDown),
-            () = given_up(&conversation.given_up) => {
+            () = conversation.given_up() => {
                 Ok(Err("whoever called no longer waits for an answer".into()))
             }
             said = first(&mut asking, self.is_doubtful(conversation)) => Ok(said),
@@ -76,14 +75,16 @@ impl Approvals {
     }
 }
 
-/// Ends when any of these is cancelled.
-async fn given_up(tokens: &[CancellationToken]) {
-    let mut waiting = JoinSet::new();
-    for token in tokens {
-        waiting.spawn(token.clone().cancelled_owned());
-    }
-    if waiting.join_next().await.is_none() {
-        std::future::pending::<()>().await;
+impl Conversation {
+    /// Ends when whoever called no longer waits. May be dropped.
+    pub async fn given_up(&self) {
+        let mut waiting = JoinSet::new();
+        for token in &self.given_up {
+            waiting.spawn(token.clone().cancelled_owned());
+        }
+        if waiting.join_next().await.is_none() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
         redact: config.secrets.redact,
         secrets: secret_values(config),
         max_sessions: config.limits.sessions,
+        queue_wait: config.limits.queue_wait,
         max_kept: config.limits.kept_sessions,
         output: output_settings(config),
         login: login_settings(config),

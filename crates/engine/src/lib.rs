@@ -32,6 +32,7 @@ mod plan;
 mod record;
 mod redact;
 mod resolve;
+mod room;
 mod running;
 mod session;
 mod settings;
@@ -47,13 +48,13 @@ mod workspaces;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use runward_approval::Approvals;
 use runward_audit::redact::{Secrets, redact_command};
 use runward_login::Logins;
 use runward_model::{OutputId, Principal, Refusal, Request, SessionId};
 use runward_process::{RunnerProgram, Spawner};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -77,6 +78,7 @@ use keys::Keys;
 use outputs::Outputs;
 use plan::Plan;
 use record::Recorder;
+use room::{Place, Room};
 use runward_spool::Store;
 use workspaces::Workspaces;
 
@@ -88,9 +90,9 @@ pub struct Engine(Arc<Shared>);
 struct Shared {
     settings: Settings,
     host: Arc<dyn Host>,
-    room: Arc<Semaphore>,
+    room: Room,
     /// Room for sessions that are kept; their table bounds those that do not end just now.
-    kept_room: Arc<Semaphore>,
+    kept_room: Room,
     kept: kept::Table,
     approvals: Approvals,
     stopping: CancellationToken,
@@ -136,8 +138,8 @@ impl Engine {
 
     /// The same on another machine.
     pub fn with_host(settings: Settings, host: Arc<dyn Host>) -> Self {
-        let room = Arc::new(Semaphore::new(settings.max_sessions));
-        let kept_room = Arc::new(Semaphore::new(2 * settings.max_kept + settings.max_sessions));
+        let room = Room::of(settings.max_sessions);
+        let kept_room = Room::of(2 * settings.max_kept + settings.max_sessions);
         let kept = kept::Table::new(settings.max_kept);
         let (stopping, sessions) = (CancellationToken::new(), TaskTracker::new());
         let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
@@ -233,10 +235,9 @@ impl Engine {
         };
         let plan = plan.reading(input);
         let room = if let Watch::Kept = watch { &shared.kept_room } else { &shared.room };
-        let Ok(room) = room.clone().try_acquire_owned() else {
-            let reason = format!("{} commands are running already", shared.settings.max_sessions);
-            let refusal = Refusal::Exhausted { what: "no room for another command", reason };
-            return Err(self.refuse_in(open, plan.request(), refusal).await);
+        let place = match self.place(room, plan.request(), conversation).await {
+            Ok(place) => place,
+            Err(refusal) => return Err(self.refuse_in(open, plan.request(), refusal).await),
         };
         let plan = match plan.confine(self).await {
             Ok(plan) => plan,
@@ -247,7 +248,36 @@ impl Engine {
             None => shared.recorder.open(&plan, &shared.secrets(&plan.request().env)).await?,
         };
         open.given(&plan).await?;
-        Box::pin(plan.spawn(self, open, room, conversation, watch)).await
+        Box::pin(plan.spawn(self, open, place, conversation, watch)).await
+    }
+
+    /// A place for a command, at once or when its client's turn has come.
+    async fn place(
+        &self,
+        room: &Room,
+        request: &Request,
+        conversation: &Conversation,
+    ) -> Result<Place, Refusal> {
+        let (shared, principal) = (&self.0, &request.caller.principal);
+        if let Some(place) = room.place(principal, Duration::ZERO).await {
+            return Ok(place);
+        }
+        let patience = shared.settings.queue_wait;
+        let crowded = |why: &str| {
+            let reason = format!("{} commands are running already{why}", room.size());
+            Refusal::Exhausted { what: "no room for another command", reason }
+        };
+        let place = tokio::select! {
+            biased;
+            () = shared.stopping.cancelled() => return Err(Refusal::ShuttingDown),
+            () = conversation.given_up() => return Err(crowded(", and whoever called no longer waits")),
+            place = room.place(principal, patience) => place,
+        };
+        let waited = format!(", and the turn of this one did not come within {} ms", patience.as_millis());
+        let place = place.ok_or_else(|| crowded(if patience.is_zero() { "" } else { &waited }))?;
+        // Meanwhile another run may have stopped everything.
+        workflow::unless_aborted(&shared.settings.abort_file)?;
+        Ok(place)
     }
 
     fn refuse(&self, request: &Request, refusal: Refusal) -> Refusal {

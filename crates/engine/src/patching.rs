@@ -12,12 +12,12 @@ use std::time::Instant;
 use runward_model::{Argv, Ending, Fence, Outcome, Receipt, Refusal, Request, SessionId, Stream, Work};
 use runward_patch::{Error, Ground, NAME, Patch, Recognised, Roots, recognise};
 use runward_policy::Reading;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Engine;
 use crate::cwd::{self, Cwd, RootList};
 use crate::record::OpenCall;
 use crate::redact::RedactingSink;
+use crate::room::Place;
 use crate::running::{Begun, Running};
 use crate::session::Session;
 use crate::watch::Watch;
@@ -131,7 +131,7 @@ pub(crate) fn begin(
     prepared: Prepared,
     (request, receipt): (&Request, Receipt),
     watch: Watch,
-    (open, room): (OpenCall, OwnedSemaphorePermit),
+    (open, place): (OpenCall, Place),
 ) -> Session {
     static NEXT: AtomicU64 = AtomicU64::new(FIRST_SESSION);
     let id = SessionId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -148,7 +148,7 @@ pub(crate) fn begin(
             tracing::info!(session = %id, exit_code = outcome.exit_code(), "patched");
         }
         print(&applied, sink);
-        drop(room);
+        drop(place);
         running.end(open, outcome).await;
     });
     session

@@ -18,7 +18,7 @@ use runward_process::{Child, Error as SpawnError, Stdio as Descriptors};
 use runward_sandbox::Scene;
 use runward_spool::Record;
 
-use tokio::sync::OwnedSemaphorePermit;
+use crate::room::Place;
 
 use crate::bounds;
 use crate::confine::{self, ConfineAsk, Confined};
@@ -230,7 +230,7 @@ impl Plan {
         self,
         engine: &Engine,
         mut open: OpenCall,
-        room: OwnedSemaphorePermit,
+        place: Place,
         conversation: &Conversation,
         watch: Watch,
     ) -> Result<Session, Refusal> {
@@ -246,7 +246,7 @@ impl Plan {
         let (shared, receipt) = (&engine.0, plan.receipt());
         if let Some(patch) = plan.resolved.patch.take() {
             let patch = patch.confined(plan.confined.fence.as_ref());
-            return Ok(patching::begin(engine, patch, (&plan.request, receipt), watch, (open, room)));
+            return Ok(patching::begin(engine, patch, (&plan.request, receipt), watch, (open, place)));
         }
         let reaching = plan.reaching(conversation);
         plan.confined.networked = plan.confined.reaches_this_host().then(|| shared.approvals.networked());
@@ -276,7 +276,13 @@ impl Plan {
         }
         let recorder = (confinement == Confinement::Escalated).then(|| open.recorder());
         let input = input_ends(input, &request.stdio, recorder);
-        Ok(supervise::begin(engine, &request, receipt, watch, Started { child, open, room, input, confined }))
+        Ok(supervise::begin(
+            engine,
+            &request,
+            receipt,
+            watch,
+            Started { child, open, place, input, confined },
+        ))
     }
 }
 

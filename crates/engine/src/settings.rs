@@ -49,6 +49,8 @@ pub struct Settings {
     pub secrets: Vec<Vec<u8>>,
     /// How many commands may run at the same time.
     pub max_sessions: usize,
+    /// How long a call waits for its turn when so many run; zero refuses it at once.
+    pub queue_wait: Duration,
     /// How many sessions a principal may keep.
     pub max_kept: usize,
     /// Where and for how long whole outputs are kept.

@@ -4,12 +4,12 @@ use std::ffi::CString;
 use std::pin::Pin;
 use std::time::Duration;
 
+use crate::room::Place;
 use runward_model::wire::Report;
 use runward_model::{
     Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
 };
 use runward_process::{Child, Keyboard};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +51,7 @@ pub(crate) struct Started {
     /// Its record, which has to be closed.
     pub(crate) open: OpenCall,
     /// Its place among those that may run.
-    pub(crate) room: OwnedSemaphorePermit,
+    pub(crate) place: Place,
     /// Both ends of its input, where it has them.
     pub(crate) input: (Option<Typing>, Option<Source>),
     /// What has to be there for as long as it runs.
@@ -93,7 +93,7 @@ pub(crate) fn begin(
     watch: Watch,
     started: Started,
 ) -> Session {
-    let Started { mut child, open, room, input: (typing, source), confined } = started;
+    let Started { mut child, open, place, input: (typing, source), confined } = started;
     let (id, pid, terminal) = (child.session, child.pid, terminal(&request.stdio, &child));
     let begun = Begun { id, pid, receipt, typing, terminal };
     let (session, running, queue) = Running::begin(engine, request, watch, begun);
@@ -103,7 +103,7 @@ pub(crate) fn begin(
     engine.0.sessions.spawn(async move {
         let Supervised { mut outcome, left, held } = supervision.run().await;
         // Another command may run, and the disk is given back, before the answer goes out.
-        drop(room);
+        drop(place);
         let Confined { temporary, unreached, networked, proxy_port, .. } = confined;
         drop(temporary);
         // So may its proxy's port, unless what was left behind still has that.

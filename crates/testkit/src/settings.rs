@@ -26,6 +26,7 @@ pub fn engine_settings() -> Settings {
         redact: true,
         secrets: Vec::new(),
         max_sessions: 64,
+        queue_wait: Duration::ZERO,
         max_kept: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),

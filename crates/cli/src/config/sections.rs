@@ -29,6 +29,7 @@ const BACKGROUND: [(&str, Background); 2] = [("kill", Background::Kill), ("keep"
 readers! {
     timeout: Placed<Duration> = placed_duration(Duration::from_millis(1)..=DAY);
     grace: Duration = duration(Duration::ZERO..=Duration::from_mins(1));
+    queue: Duration = duration(Duration::ZERO..=Duration::from_mins(5));
     poll: Duration = duration(Duration::from_secs(5)..=DAY);
     sessions: usize = count(1..=4096);
     tokens: usize = count(16..=1_000_000);
@@ -82,6 +83,8 @@ pub(crate) struct Limits {
     pub(crate) shutdown_grace: Duration,
     #[serde(deserialize_with = "grace")]
     pub(crate) drain_grace: Duration,
+    #[serde(deserialize_with = "queue")]
+    pub(crate) queue_wait: Duration,
     #[serde(deserialize_with = "sessions")]
     pub(crate) kept_sessions: usize,
     #[serde(deserialize_with = "poll")]

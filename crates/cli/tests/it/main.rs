@@ -26,6 +26,7 @@ mod patching;
 mod patience;
 mod policy_test;
 mod program;
+mod queue;
 mod raw;
 mod recording;
 mod rego;

@@ -41,6 +41,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         redact: true,
         secrets: Vec::new(),
         max_sessions: 64,
+        queue_wait: Duration::ZERO,
         max_kept: 64,
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
