@@ -72,12 +72,8 @@ impl Offered {
 }
 
 fn described(tool: &Tool, is_chosen: impl Fn(&str) -> bool) -> Cow<'static, str> {
-    match tool.alternative {
-        Some(Alternative { tool: other, when }) if is_chosen(other) => {
-            format!("{} {when}", tool.description).into()
-        }
-        _ => tool.description.into(),
-    }
+    let offered = tool.alternatives.iter().filter(|Alternative { tool, .. }| is_chosen(tool));
+    offered.fold(tool.description.into(), |text, Alternative { when, .. }| format!("{text} {when}").into())
 }
 
 #[cfg(test)]

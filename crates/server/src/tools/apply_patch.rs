@@ -19,7 +19,7 @@ pub(super) const TOOL: Tool = Tool {
         `*** Move to: PATH`) and chunks, then `*** End Patch`. A chunk is `@@`, or `@@ LINE` to look after that line, \
         and lines that stay (begin with a space), go (`-`) or come (`+`), with some three around a change. \
         An error shows what was looked for and what stands there instead.",
-    alternative: None,
+    alternatives: &[],
     annotations,
     output: Some(output),
     act: Act::Run(Run { telling: Telling::Heartbeat, decoder: Decoder::of::<ApplyPatch>(), encode, refuse }),

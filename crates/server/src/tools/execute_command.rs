@@ -15,10 +15,10 @@ pub(super) const TOOL: Tool = Tool {
         Every command in the line must be allowed by the operator; a refusal says which are. \
         Nothing can be typed while it runs: give `input` beforehand. \
         Each call is a fresh process: use `cwd` instead of `cd`; variables and background processes end with it.",
-    alternative: Some(Alternative {
+    alternatives: &[Alternative {
         tool: "execute_process",
         when: "For one program with awkward arguments use execute_process.",
-    }),
+    }],
     annotations: running::annotations,
     output: None,
     act: Act::Run(Run {

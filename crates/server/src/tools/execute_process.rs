@@ -15,10 +15,10 @@ pub(super) const TOOL: Tool = Tool {
         Prefer this for a single program, above all when arguments hold spaces, quotes, `$` or text from elsewhere. \
         It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
         The program must be allowed by the operator; a refusal says which are.",
-    alternative: Some(Alternative {
+    alternatives: &[Alternative {
         tool: "execute_command",
         when: "For pipes, redirections, globs or several commands use execute_command.",
-    }),
+    }],
     annotations: running::annotations,
     output: None,
     act: Act::Run(Run {

@@ -12,7 +12,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "kill_session",
     title: "End a command",
     description: "End a command that still runs, with everything it started.",
-    alternative: None,
+    alternatives: &[],
     annotations,
     output: None,
     act: Act::Stop(Decoder::of::<KillSession>()),

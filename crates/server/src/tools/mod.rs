@@ -61,8 +61,8 @@ pub(crate) struct Tool {
     pub(crate) title: &'static str,
     /// For a model: what it does and what to expect of it.
     pub(crate) description: &'static str,
-    /// For a model: when to use another one, said only where that one is offered too.
-    pub(crate) alternative: Option<Alternative>,
+    /// For a model: when to use others, each said only where that one is offered too.
+    pub(crate) alternatives: &'static [Alternative],
     /// What it may do to the world.
     pub(crate) annotations: fn() -> ToolAnnotations,
     /// What its structured content looks like, where it has some.

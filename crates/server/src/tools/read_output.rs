@@ -29,7 +29,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "read_output",
     title: "Read what a command printed",
     description: "Page through or search the whole output of a command, running or ended, with line numbers.",
-    alternative: None,
+    alternatives: &[],
     annotations,
     output: None,
     act: Act::Read(Decoder::of::<ReadOutput>()),

@@ -26,7 +26,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Run a program, structured",
     description: "Run one program without a shell and get stdout, stderr and exitCode (null when a signal ended it) as \
         structured content. Each output is cut at 1 MiB.",
-    alternative: None,
+    alternatives: &[],
     annotations: running::annotations,
     output: Some(schema),
     act: Act::Run(Run {

@@ -18,15 +18,15 @@ use crate::arguments::{Arguments, BadArgument, Decoder, Setting};
 pub(super) const TOOL: Tool = Tool {
     name: "shell",
     title: "Run a shell command",
-    description: "Run a shell command (bash, not a login shell) and get its exit code, stdout and stderr: pipes, `&&`, \
-        variables, globs, loops and substitutions work. A non-zero exit is an error that says why it failed. \
-        Standard input is empty, so use options such as -y instead of answering questions. Each call is a \
-        fresh process. Every command must be allowed by the operator; a refusal says which rule it was and what \
-        would be allowed. With a progress token, output arrives while it runs.",
-    alternative: Some(Alternative {
-        tool: "execute_process",
-        when: "For one program whose arguments hold quotes, `$` or text from elsewhere use execute_process.",
-    }),
+    description: "Run a shell command (bash, not a login shell): pipes, `&&`, variables, globs, loops and substitutions \
+        work. A non-zero exit is an error that says why. Standard input is empty, so use options such as -y. Each call \
+        is a fresh process. Every command must be allowed by the operator; a refusal says which would be. With a \
+        progress token, output arrives while it runs.",
+    alternatives: &[Alternative {
+        tool: "execute_command",
+        when: "shell or execute_command? shell for builds and tests (takes minutes, shows output without escape codes) \
+            and to set variables; execute_command for `input`, exact output, or a non-zero exit that is an answer.",
+    }],
     annotations: running::annotations,
     output: Some(schema::output),
     act: Act::Run(Run {

@@ -38,7 +38,7 @@ pub(in super::super) const TOOL: Tool = Tool {
     title: "Run a command that may go on",
     description: "Run a shell command. Replies when it ends, or after yield_time_ms with a session ID for write_stdin. \
         tty gives it a terminal, for prompts, REPLs and full-screen programs.",
-    alternative: Some(Alternative { tool: "shell", when: "For a command that simply ends use shell." }),
+    alternatives: &[Alternative { tool: "shell", when: "For a command that simply ends use shell." }],
     annotations: running::annotations,
     output: Some(encode::schema),
     act: Act::Keep(Decoder::of::<ExecCommand>()),

@@ -14,7 +14,7 @@ pub(in super::super) const TOOL: Tool = Tool {
     name: "list_sessions",
     title: "List sessions",
     description: "List the sessions that exec_command left running, and those that ended since.",
-    alternative: None,
+    alternatives: &[],
     annotations,
     output: Some(schema),
     act: Act::List(Decoder::of::<ListSessions>()),

@@ -16,7 +16,7 @@ pub(in super::super) const TOOL: Tool = Tool {
     name: "read_session",
     title: "Read a session again",
     description: "Read what a session printed without consuming it, or what its terminal shows now.",
-    alternative: None,
+    alternatives: &[],
     annotations,
     output: Some(schema),
     act: Act::Look(Decoder::of::<ReadSession>()),

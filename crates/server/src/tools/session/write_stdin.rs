@@ -19,7 +19,7 @@ pub(in super::super) const TOOL: Tool = Tool {
     name: "write_stdin",
     title: "Go on with a session",
     description: "Write to a running session and get what it prints. Without chars: wait for more output.",
-    alternative: None,
+    alternatives: &[],
     annotations: running::annotations,
     output: Some(encode::schema),
     act: Act::Attend(Decoder::of::<WriteStdin>()),
