@@ -97,16 +97,15 @@ pub(crate) fn diagnosed(scene: Denied<'_>, complaints: &str, which: Complaints) 
     let mut network: Option<(String, bool)> = None;
     for line in complaints.lines() {
         match complaint_in(scene, line, which) {
-            Some(Line::Network(told, named)) => {
-                if network.as_ref().is_none_or(|(_, known)| named && !known) {
-                    network = Some((told, named));
-                }
+            Some(Line::Network(told, named)) if network.as_ref().is_none_or(|(_, known)| named && !known) => {
+                network = Some((told, named));
             }
             Some(Line::Other(complaint)) => diagnosis.add(complaint),
-            None => {}
+            _ => {}
         }
-        let hint = hints::hint(&line.to_lowercase()).filter(|_| which == Complaints::All);
-        hint.into_iter().for_each(|next| diagnosis.add(Complaint::Hint(next.to_owned())));
+        if let Some(next) = hints::hint(&line.to_lowercase()).filter(|_| which == Complaints::All) {
+            diagnosis.add(Complaint::Hint(next.to_owned()));
+        }
     }
     if let Some((told, _)) = network {
         diagnosis.refused.insert(0, told);

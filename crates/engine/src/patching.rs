@@ -131,7 +131,7 @@ pub(crate) fn begin(
     prepared: Prepared,
     (request, receipt): (&Request, Receipt),
     watch: Watch,
-    (open, place): (OpenCall, Place),
+    (open, room): (OpenCall, Place),
 ) -> Session {
     static NEXT: AtomicU64 = AtomicU64::new(FIRST_SESSION);
     let id = SessionId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -148,7 +148,7 @@ pub(crate) fn begin(
             tracing::info!(session = %id, exit_code = outcome.exit_code(), "patched");
         }
         print(&applied, sink);
-        drop(place);
+        drop(room);
         running.end(open, outcome).await;
     });
     session

@@ -68,13 +68,11 @@ impl Room {
         loop {
             let next = {
                 let mut state = self.lock();
-                match state.next() {
-                    Some(next) => next,
-                    None => {
-                        state.free += 1;
-                        return;
-                    }
-                }
+                let Some(next) = state.next() else {
+                    state.free += 1;
+                    return;
+                };
+                next
             };
             match next.send(Place(Some(self.clone()))) {
                 Ok(()) => return,

@@ -20,7 +20,7 @@ pub(crate) fn goes_on(session: &Session, limits: &Limits) -> Reply {
     let so_far = yaml::outputs(&stdout, &stderr, Room { budget: limits.first_form(), ..limits.room() });
     let shown = Both::of(&stdout, &stderr).within(limits.second_form());
     let fields = rmcp::object!({
-        "command": receipt.command,
+        "command": receipt::repeated(&receipt.command),
         "note": note,
         "session_id": id.0,
         "output_id": output,

@@ -10,6 +10,9 @@ const COMMANDS: usize = 32;
 /// More words of one command than this are counted and not shown.
 const WORDS: usize = 24;
 
+/// Longer work is cut.
+const WORK: usize = 2048;
+
 /// Longer words are cut.
 const WORD: usize = 120;
 
@@ -21,7 +24,8 @@ pub(crate) fn of(verdict: &Verdict) -> Value {
             policy.insert(name.to_owned(), json!(text));
         }
     }
-    let commands: Vec<_> = verdict.commands.iter().take(COMMANDS).map(command).collect();
+    let shown = verdict.commands.iter().take(COMMANDS);
+    let commands: Vec<_> = shown.map(|judged| command(judged, &verdict.reason)).collect();
     policy.insert("commands".to_owned(), Value::Array(commands));
     if let Some(more) = verdict.commands.len().checked_sub(COMMANDS).filter(|more| *more > 0) {
         policy.insert("more_commands".to_owned(), json!(more));
@@ -63,8 +67,18 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> Value {
     }
 }
 
-/// One command; an allowed one says no more than what it is.
-fn command(judged: &Judged) -> Value {
+/// The work as a reply repeats it: its caller knows the rest of what is long.
+pub(crate) fn repeated(work: &str) -> String {
+    match work.get(..work.floor_char_boundary(WORK)) {
+        Some(begin) if begin.len() < work.len() => {
+            format!("{begin}… ({} more bytes)", work.len() - begin.len())
+        }
+        _ => work.to_owned(),
+    }
+}
+
+/// One command; an allowed one says no more than what it is, and one that is the whole reason does not repeat that.
+fn command(judged: &Judged, said: &str) -> Value {
     let mut words: Vec<_> = judged.words.iter().take(WORDS).map(|word| shortened(word)).collect();
     if let Some(more) = judged.words.len().checked_sub(WORDS).filter(|more| *more > 0) {
         words.push(format!("… {more} more"));
@@ -73,7 +87,7 @@ fn command(judged: &Judged) -> Value {
     if let Some(program) = &judged.program {
         shown.insert("program".to_owned(), json!(program.to_string_lossy()));
     }
-    if judged.decision != Decision::Allow {
+    if judged.decision != Decision::Allow && judged.reason != said {
         shown.insert("reason".to_owned(), json!(judged.reason));
     }
     Value::Object(shown)
@@ -120,6 +134,20 @@ mod tests {
         });
         assert_eq!(of(&verdict), wanted);
         assert_eq!(of_refusal(&Refusal::Denied(verdict)), wanted);
+    }
+
+    #[test]
+    fn what_is_said_once_is_not_said_again() {
+        let verdict = Verdict {
+            decision: Decision::Deny,
+            reason: "because".into(),
+            commands: vec![judged(&["rm"], Decision::Deny)],
+            ..Verdict::default()
+        };
+        assert!(of(&verdict)["commands"][0].get("reason").is_none());
+        assert_eq!(repeated("ls"), "ls");
+        let long = repeated(&"é".repeat(2000));
+        assert!(long.len() < 2100 && long.ends_with("é… (1952 more bytes)"), "{long}");
     }
 
     #[test]

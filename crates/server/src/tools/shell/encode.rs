@@ -30,7 +30,7 @@ pub(super) fn encode(seen: &Seen<'_>) -> Reply {
 
 /// Work that never ran. A program that cannot be started has failed as it would have in a shell.
 pub(super) fn refuse(refused: &Refused<'_>) -> Reply {
-    let (command, refusal) = (refused.command, refused.refusal);
+    let (command, refusal) = (receipt::repeated(refused.command), refused.refusal);
     let policy = receipt::of_refusal(refusal);
     let reason = in_own_words(refusal);
     let Some(code) = shell_code(refusal) else {
@@ -83,7 +83,7 @@ fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<S
     let (outcome, receipt) = (&view.outcome, &view.receipt);
     let mut fields = JsonObject::new();
     let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-    add("command", json!(receipt.command));
+    add("command", json!(receipt::repeated(&receipt.command)));
     if let Some(StopReason::TimedOut(limit)) = outcome.stopped {
         add("timeout_seconds", json!(limit.as_secs()));
         add("partial_stdout", json!(outputs.stdout.text));
