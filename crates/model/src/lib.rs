@@ -34,7 +34,7 @@ pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ru
 pub use caller::{Caller, Client, Door, Principal};
 pub use fence::{Abilities, Caches, Enforced, Fence, Network, Profile, Tier};
 pub use limits::{LimitHit, Limits};
-pub use outcome::{Containment, Ending, Outcome, Signal, StopReason, Tree, Usage};
+pub use outcome::{Containment, Ending, LeftBehind, Outcome, Signal, StopReason, Tree, Usage};
 pub use printable::printable;
 pub use promise::{PrivateDirectory, Promise, Purpose};
 pub use refusal::Refusal;

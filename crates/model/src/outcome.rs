@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::LimitHit;
+use crate::{LimitHit, SessionId};
 
 /// How a session ended and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,9 +172,35 @@ pub struct Tree {
     pub kept: bool,
     /// Those that could not be ended, by process id. Empty unless the containment is best effort.
     pub survivors: Vec<i32>,
+    /// Those that go on as a session of their client, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<LeftBehind>,
+}
+
+/// Processes that a command has left behind and that go on as a session of its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBehind {
+    /// How many there were when the command had ended.
+    pub processes: u32,
+    /// By which number the client finds them again.
+    pub session: SessionId,
+}
+
+impl fmt::Display for LeftBehind {
+    /// In plain words: letters, digits, blanks and `,._-`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftBehind { processes, session } = self;
+        let (count, go) = if *processes == 1 { ("process", "goes") } else { ("processes", "go") };
+        write!(f, "{processes} {count} {go} on as session {session}, see read_session and kill_session")
+    }
 }
 
 impl Tree {
+    /// What became of those that were left behind, in words, where there were any.
+    pub fn left_in_words(&self) -> Option<String> {
+        self.left.map(|left| left.to_string()).or_else(|| self.ended_in_words())
+    }
+
     /// How many were ended, in words, where any were.
     pub fn ended_in_words(&self) -> Option<String> {
         match self.ended {

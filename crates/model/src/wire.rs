@@ -91,6 +91,13 @@ pub enum Order {
         /// Which.
         session: SessionId,
     },
+    /// Look what there is of the session. Answered by [`Report::Seen`].
+    Look {
+        /// Which.
+        session: SessionId,
+        /// An absolute path as the session sees it, to be looked for.
+        file: Option<CString>,
+    },
     /// Kill what is left of the session. [`Report::Closed`] follows; a session that is gone already is not an error.
     Close {
         /// Which.
@@ -139,6 +146,13 @@ pub enum Report {
         /// Whether one of them waited to read a terminal, or an input that none of them writes, and nothing else.
         waits_for_input: bool,
     },
+    /// What there was of the session when that was ordered.
+    Seen {
+        /// Which session.
+        session: SessionId,
+        /// What there was.
+        seen: Seen,
+    },
     /// The session's first process has ended. Others may still run and hold its outputs open.
     Exited {
         /// Which session.
@@ -179,6 +193,7 @@ impl Report {
             | Report::Failed { session, .. }
             | Report::Probed { session, .. }
             | Report::Held { session, .. }
+            | Report::Seen { session, .. }
             | Report::Exited { session, .. }
             | Report::Closed { session, .. } => Some(*session),
         }
@@ -188,6 +203,17 @@ impl Report {
     pub fn is_last(&self) -> bool {
         matches!(self, Report::Failed { .. } | Report::Closed { .. } | Report::Exited { alone: true, .. })
     }
+}
+
+/// What there is of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// How many processes.
+    pub processes: u32,
+    /// The TCP ports that they listen on, lowest first.
+    pub ports: Vec<u16>,
+    /// Whether the file that was looked for is there.
+    pub file: bool,
 }
 
 /// A step between clone and exec, for errors.

@@ -1,5 +1,6 @@
 //! A session as the server sees it.
 
+use std::ffi::CString;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -66,6 +67,11 @@ impl Child {
     /// Has the runner look what it waits for, before anything that is ordered later; a report tells.
     pub fn probe(&self) {
         self.orders.send(&Order::Probe { session: self.session });
+    }
+
+    /// Has the runner look what there is of it, and whether a file is there; a report tells.
+    pub fn look(&self, file: Option<CString>) {
+        self.orders.send(&Order::Look { session: self.session, file });
     }
 
     /// What a keyboard does to it.

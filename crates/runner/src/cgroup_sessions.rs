@@ -159,6 +159,10 @@ impl Sessions for CgroupSessions {
         self.first.iter().find(|(_, id)| **id == session).map(|(pid, _)| *pid)
     }
 
+    fn members(&self, session: SessionId) -> Vec<i32> {
+        self.sessions.get(&session).map_or_else(Vec::new, |session| session.slot.members())
+    }
+
     fn signal(&mut self, session: SessionId, signal: Signal) {
         if let Some(session) = self.sessions.get(&session) {
             session.slot.signal(signal);

@@ -62,6 +62,10 @@ impl<S: Sessions> Sessions for Confining<S> {
         self.sandboxes.first(session).or_else(|| self.open.first(session))
     }
 
+    fn members(&self, session: SessionId) -> Vec<i32> {
+        if self.sandboxes.has(session) { self.sandboxes.members(session) } else { self.open.members(session) }
+    }
+
     fn signal(&mut self, session: SessionId, signal: Signal) {
         if self.sandboxes.has(session) {
             self.sandboxes.pass_on(session, &Order::Signal { session, signal });

@@ -119,7 +119,7 @@ impl KeeperSession {
                 self.first = Some(pid);
                 channel.report(&Report::Started { session, pid });
             }
-            Report::Probed { .. } | Report::Held { .. } => {}
+            Report::Probed { .. } | Report::Seen { .. } | Report::Held { .. } => {}
             Report::Ready { .. } | Report::Failed { .. } | Report::Exited { .. } => {
                 self.first = None;
                 self.exited = true;
@@ -170,6 +170,10 @@ impl Sessions for KeeperSessions {
 
     fn first(&self, session: SessionId) -> Option<i32> {
         self.sessions.get(&session)?.first
+    }
+
+    fn members(&self, session: SessionId) -> Vec<i32> {
+        self.sessions.get(&session).map_or_else(Vec::new, |kept| procfs::descendants(kept.keeper))
     }
 
     fn signal(&mut self, session: SessionId, signal: Signal) {

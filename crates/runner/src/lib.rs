@@ -43,6 +43,7 @@ mod rlimits;
 mod sandbox;
 mod sandbox_init;
 mod sandboxes;
+mod seen;
 mod serve;
 mod signals;
 mod waiting;

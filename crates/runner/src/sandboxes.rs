@@ -87,6 +87,12 @@ impl Sandboxes {
         self.pool.first(session)
     }
 
+    /// Every process of a session: all in its sandbox but the first.
+    pub(crate) fn members(&self, session: SessionId) -> Vec<i32> {
+        let sandbox = self.pool.of(session).and_then(|id| self.built.get(&id));
+        sandbox.map_or_else(Vec::new, |sandbox| procfs::descendants(sandbox.init))
+    }
+
     /// Passes an order about a session on to its sandbox.
     pub(crate) fn pass_on(&self, session: SessionId, order: &Order) {
         if let Some(sandbox) = self.pool.of(session).and_then(|id| self.built.get(&id)) {

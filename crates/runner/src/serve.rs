@@ -16,6 +16,7 @@ use crate::clone::Failure;
 use crate::confining::Confining;
 use crate::keeper_sessions::KeeperSessions;
 use crate::reap::{self, Children, Ended};
+use crate::seen;
 use crate::signals::ChildSignal;
 use crate::waiting;
 use crate::watchdog::Watchdog;
@@ -36,6 +37,10 @@ pub(crate) trait Sessions {
     /// A session's first process, as this process sees it, while it lives.
     fn first(&self, _session: SessionId) -> Option<i32> {
         None
+    }
+    /// Every process of a session, as this process sees them.
+    fn members(&self, _session: SessionId) -> Vec<i32> {
+        Vec::new()
     }
     /// Signals every process of a session.
     fn signal(&mut self, session: SessionId, signal: Signal);
@@ -195,6 +200,10 @@ fn obey(order: Order, fds: Vec<OwnedFd>, sessions: &mut impl Sessions, channel: 
         Order::Probe { session } => {
             let waits_for_input = sessions.first(session).is_some_and(waiting::for_input);
             channel.report(&Report::Probed { session, waits_for_input });
+        }
+        Order::Look { session, file } => {
+            let seen = seen::of(&sessions.members(session), file.as_deref());
+            channel.report(&Report::Seen { session, seen });
         }
         Order::Close { session } => sessions.close(session, channel),
         Order::Leave { workspace } => sessions.leave(workspace, channel),
