@@ -13,6 +13,7 @@ use std::time::Duration;
 use runward_model::{Principal, SessionId, StopReason};
 
 use crate::Engine;
+use crate::log::Mark;
 use crate::session::Session;
 
 use table::Entry;
@@ -36,8 +37,12 @@ pub struct Summary {
     pub age: Duration,
     /// How long ago anybody last had to do with it.
     pub idle: Duration,
-    /// With which code it ended, if it has.
+    /// With which code its command ended, if it has.
     pub exit_code: Option<i32>,
+    /// Whether anything of it still runs.
+    pub is_running: bool,
+    /// The TCP ports that its processes listen on.
+    pub ports: Vec<u16>,
     /// How many bytes of its output nobody has been given.
     pub unread: u64,
     /// Whether it runs on a terminal.
@@ -69,6 +74,13 @@ impl Engine {
         Kept(entry)
     }
 
+    /// The same for one whose output so far, and the end of whose command, its client is about to be told.
+    pub(crate) fn adopt_told(&self, principal: &Principal, session: &Session) {
+        let Kept(entry) = self.adopt(principal, session);
+        entry.advance(session.log().since(Mark::default()).1);
+        entry.tell_of_command();
+    }
+
     /// Ends what goes on for a client that will not come back.
     pub fn leave(&self, principal: &Principal) {
         self.0.kept.leave(principal);
@@ -81,11 +93,18 @@ impl Engine {
     }
 
     /// Every kept session of this principal, oldest first. What belongs to whoever knows its number is not listed.
-    pub fn kept_sessions(&self, principal: &Principal) -> Vec<Summary> {
+    pub async fn kept_sessions(&self, principal: &Principal) -> Vec<Summary> {
         if principal.is_any_client() {
             return Vec::new();
         }
-        self.0.kept.of(principal).into_iter().map(|entry| Kept(entry).summary()).collect()
+        let of = |entry: Arc<Entry>| (entry.session.look(None), Kept(entry));
+        // Each is asked before any is waited for.
+        let asked: Vec<_> = self.0.kept.of(principal).into_iter().map(of).collect();
+        let mut summaries = Vec::with_capacity(asked.len());
+        for (seen, kept) in asked {
+            summaries.push(kept.summary(seen.await.ports));
+        }
+        summaries
     }
 
     /// Forgets a kept session whose end has been told.
@@ -101,7 +120,7 @@ impl Kept {
     }
 
     /// What a list tells of it.
-    pub fn summary(&self) -> Summary {
+    fn summary(&self, ports: Vec<u16>) -> Summary {
         let Kept(entry) = self;
         let session = &entry.session;
         Summary {
@@ -109,7 +128,9 @@ impl Kept {
             command: session.receipt().command.clone(),
             age: entry.started.elapsed(),
             idle: entry.used().elapsed(),
-            exit_code: session.outcome().map(|outcome| outcome.exit_code()),
+            exit_code: session.command_outcome().map(|outcome| outcome.exit_code()),
+            is_running: session.outcome().is_none(),
+            ports,
             unread: session.printed().saturating_sub(entry.mark().position),
             is_terminal: session.is_terminal(),
         }
@@ -124,8 +145,11 @@ impl Kept {
     /// What it printed since somebody was last given its output, at most about `limit` bytes of both ends; from now on
     /// that counts as given. `complete` says how many bytes can be shown while there may be more.
     pub async fn take(&self, limit: usize, complete: fn(&[u8]) -> usize) -> Chunk {
-        let (chunk, mark) = unread::read(&self.0.session, self.0.mark(), limit, complete).await;
+        let (chunk, mark) = unread::read(&self.0, limit, complete).await;
         self.0.advance(mark);
+        if chunk.outcome.is_some() {
+            self.0.tell_of_command();
+        }
         chunk
     }
 

@@ -19,6 +19,7 @@ mod host;
 mod inspect;
 mod kept;
 mod keys;
+mod leaving;
 mod lifecycle;
 mod log;
 mod login;

@@ -30,6 +30,10 @@ pub(crate) enum Input {
     Stop(StopReason),
     /// The timer that was armed last has run out.
     Timer,
+    /// There was nobody left to go on when that was looked for.
+    Nobody,
+    /// What is left may not go on: there is no room for it.
+    NoRoom,
 }
 
 /// Something to do.
@@ -41,6 +45,8 @@ pub(crate) enum Effect {
     Close,
     /// Leave what is left alone.
     Release,
+    /// See what is left, and let it go on as a session of its client.
+    GoOn,
     /// Start this timer; it replaces the one before it.
     Arm(Timer),
 }
@@ -62,6 +68,8 @@ enum Phase {
     Running,
     Stopping,
     Draining,
+    /// The first process has ended; what it left behind goes on.
+    GoingOn,
     Closing,
     Ended,
 }
@@ -93,6 +101,9 @@ pub enum Background {
     /// They are killed after a grace.
     #[default]
     Kill,
+    /// They go on as a session of their client, and end with it at the latest; where nobody could come back to that, they
+    /// are killed.
+    Session,
     /// They live as long as the server.
     Keep,
 }
@@ -167,6 +178,9 @@ impl State {
         if self.phase == Phase::Ended {
             return (self, Vec::new());
         }
+        if input == Input::Nobody && self.phase == Phase::GoingOn {
+            return (self, vec![Effect::Arm(Timer::Drain)]);
+        }
         let timer = input == Input::Timer;
         self.learn(input);
         let effects = self.advance(timer);
@@ -185,10 +199,14 @@ impl State {
                 self.gone.get_or_insert(Gone { ended, survivors });
             }
             Input::Eof(stream) => *self.is_open(stream) = false,
-            Input::Stop(reason) if self.exit.is_none() => {
+            Input::Stop(reason) if self.exit.is_none() || self.phase == Phase::GoingOn => {
                 self.stopped.get_or_insert(reason);
             }
-            Input::Stop(_) | Input::Timer => {}
+            // Nobody will come back to what is left.
+            Input::Stop(_) | Input::NoRoom if self.background == Background::Session => {
+                self.background = Background::Kill;
+            }
+            Input::Stop(_) | Input::NoRoom | Input::Nobody | Input::Timer => {}
         }
     }
 
@@ -200,6 +218,7 @@ impl State {
             return Vec::new();
         }
         match self.phase {
+            Phase::GoingOn => self.go_on(timer),
             Phase::Running | Phase::Draining if exited && !open && self.keeps() => self.release(),
             Phase::Running if exited => self.enter(Phase::Draining, vec![Effect::Arm(Timer::Drain)]),
             Phase::Running if self.stopped.is_some() => {
@@ -236,8 +255,31 @@ impl State {
         self.enter(Phase::Ended, vec![Effect::Release])
     }
 
+    /// Whether what is left behind goes on as a session.
+    fn goes_on(&self) -> bool {
+        self.background == Background::Session && self.stopped.is_none() && self.gone.is_none()
+    }
+
+    /// What goes on ends by itself, is stopped, or may not go on; while nobody was there to go on, it is looked again.
+    fn go_on(&mut self, timer: bool) -> Vec<Effect> {
+        if self.gone.is_some() {
+            return self.enter(Phase::Draining, vec![Effect::Arm(Timer::Drain)]);
+        }
+        if self.stopped.is_some() {
+            return self.enter(Phase::Stopping, vec![Effect::Terminate, Effect::Arm(Timer::Grace)]);
+        }
+        match (self.background, timer) {
+            (Background::Session, true) => vec![Effect::GoOn],
+            (Background::Session, false) => Vec::new(),
+            (Background::Kill | Background::Keep, _) => self.close(),
+        }
+    }
+
     /// A process was left behind, or one outside the session holds an output open.
     fn stop_draining(&mut self, open: bool) -> Vec<Effect> {
+        if self.goes_on() {
+            return self.enter(Phase::GoingOn, vec![Effect::GoOn]);
+        }
         self.cut |= open;
         if self.keeps() && self.gone.is_none() {
             return self.release();

@@ -61,9 +61,9 @@ impl Output {
         self.session.receipt()
     }
 
-    /// How the session ended, once it has.
+    /// How the command ended, once it has; what it left behind may go on printing.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.session.outcome()
+        self.session.command_outcome()
     }
 
     /// Why it is not whole, where it is not.
@@ -71,9 +71,9 @@ impl Output {
         self.session.log().note()
     }
 
-    /// Waits for the end of the session.
+    /// Waits for the end of the command.
     pub async fn ended(&mut self) {
-        self.session.over().await;
+        self.session.command_over().await;
     }
 
     /// One stream from its first byte on, as it stands now.

@@ -63,6 +63,13 @@ impl Room {
         tokio::time::timeout(patience, turn).await.ok()?.ok()
     }
 
+    /// A place, if one is free at once.
+    pub(crate) fn free_place(&self) -> Option<Place> {
+        let mut state = self.lock();
+        state.free = state.free.checked_sub(1)?;
+        Some(Place(Some(self.clone())))
+    }
+
     /// Gives a place to whoever is next.
     fn pass_on(self) {
         loop {

@@ -2,12 +2,14 @@
 //!
 //! Commands and patches begin and end here; so will whatever runs elsewhere and is only followed from here.
 
+use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use runward_model::wire::Seen;
 use runward_model::{Ending, OnFailure, Outcome, OutputId, Receipt, Request, SessionId, Signal, StopReason};
-use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot, watch};
 
 use crate::log::EventLog;
 use crate::record::OpenCall;
@@ -18,19 +20,44 @@ use crate::typing::Typing;
 use crate::watch::Watch;
 use crate::{Engine, names, workflow};
 
-/// How a session ended, once it has.
-pub(crate) type Final = Option<Outcome>;
+/// How far a session has come.
+#[derive(Clone, Debug)]
+pub(crate) enum Life {
+    /// Its command runs.
+    Running,
+    /// Its command has ended like this, and what that left behind goes on.
+    GoesOn(Outcome),
+    /// Nothing of it is left.
+    Ended(Outcome),
+}
+
+impl Life {
+    /// How its command ended, once it has.
+    pub(crate) fn of_command(&self) -> Option<&Outcome> {
+        match self {
+            Life::Running => None,
+            Life::GoesOn(outcome) | Life::Ended(outcome) => Some(outcome),
+        }
+    }
+
+    /// How all of it ended, once it has.
+    pub(crate) fn of_all(&self) -> Option<&Outcome> {
+        if let Life::Ended(outcome) = self { Some(outcome) } else { None }
+    }
+}
 
 /// How long the record of an ended session waits, so that its answer is not held up by it.
 const ANSWER_FIRST: Duration = Duration::from_millis(1);
 
 /// What somebody wants of a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Control {
     /// That it ends.
     Stop(StopReason),
     /// That whoever is in its foreground gets a signal.
     Signal(Signal),
+    /// To know what there is of it, and whether this file is there.
+    Look(Option<CString>, oneshot::Sender<Seen>),
 }
 
 /// Where what is wanted of a session arrives.
@@ -49,7 +76,7 @@ pub(crate) struct Begun {
 /// A session that runs, for whoever runs it.
 pub(crate) struct Running {
     engine: Engine,
-    outcome: watch::Sender<Final>,
+    outcome: watch::Sender<Life>,
     output: OutputId,
     on_failure: OnFailure,
     pub(crate) receipt: Arc<Receipt>,
@@ -74,7 +101,8 @@ impl Running {
                 EventLog::tapped(limit, store, &output, on_disconnect.keeping(), shape)
             }
         });
-        let ((controls, queue), (sender, outcome)) = (mpsc::unbounded_channel(), watch::channel(None));
+        let ((controls, queue), (sender, outcome)) =
+            (mpsc::unbounded_channel(), watch::channel(Life::Running));
         let (receipt, on_disconnect) = (Arc::new(receipt), watch.on_disconnect());
         let common = Common {
             id: names::session(principal, id),
@@ -104,17 +132,31 @@ impl Running {
         RedactingSink::new(self.log.clone(), &self.engine.0.secrets(&request.env))
     }
 
+    /// Tells that its command has ended, and that what it left behind goes on.
+    pub(crate) fn goes_on(&self, outcome: Outcome) {
+        self.stops_what_follows(&outcome);
+        self.outcome.send_replace(Life::GoesOn(outcome));
+    }
+
     /// Tells its end to everybody, in this order: all that it printed is there before anybody hears that it ended; the
     /// file that stops what follows is there before a caller that heard of the failure can start that; the caller hears
     /// before the output can be evicted to make room; and the record, which may wait for a disk, holds up no answer.
     pub(crate) async fn end(self, open: OpenCall, outcome: Outcome) {
-        let Running { engine, receipt, log, .. } = &self;
+        let Running { engine, log, .. } = &self;
         log.close();
-        workflow::after_end(self.on_failure, &engine.0.settings.abort_file, &receipt.command, &outcome);
-        self.outcome.send_replace(Some(outcome.clone()));
+        // What went on after its command is nobody's next step.
+        if let Life::Running = &*self.outcome.borrow() {
+            self.stops_what_follows(&outcome);
+        }
+        self.outcome.send_replace(Life::Ended(outcome.clone()));
         engine.0.outputs.ended(&self.output);
         tokio::time::sleep(ANSWER_FIRST).await;
         open.ended(&outcome, log).await;
+    }
+
+    fn stops_what_follows(&self, outcome: &Outcome) {
+        let file = &self.engine.0.settings.abort_file;
+        workflow::after_end(self.on_failure, file, &self.receipt.command, outcome);
     }
 }
 

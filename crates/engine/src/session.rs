@@ -1,17 +1,19 @@
 //! A session as a door sees it.
 
+use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use runward_model::wire::Seen;
 use runward_model::{Outcome, OutputId, Receipt, SessionId, Signal, Size, StopReason, Stream, View};
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::log::{EventLog, Tap};
-use crate::running::{Control, Final};
+use crate::running::{Control, Life};
 use crate::terminal::TerminalHandle;
 use crate::typing::{NotTaken, Typing};
 use crate::watch::OnDisconnect;
@@ -24,7 +26,7 @@ const BLOCK: usize = 128 * 1024;
 #[derive(Debug)]
 pub struct Session {
     pub(crate) common: Arc<Common>,
-    pub(crate) outcome: watch::Receiver<Final>,
+    pub(crate) outcome: watch::Receiver<Life>,
     /// What letting go of this one does.
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) is_attached: bool,
@@ -196,9 +198,22 @@ impl Session {
         true
     }
 
-    /// How it ended, once it has.
+    /// What there is of it just now: its processes, the ports that they listen on, and whether this file is there. Nothing,
+    /// where it has ended.
+    pub fn look(&self, file: Option<CString>) -> impl Future<Output = Seen> + use<> {
+        let (tell, told) = oneshot::channel();
+        let _ = self.common.controls.send(Control::Look(file, tell));
+        async { told.await.unwrap_or_default() }
+    }
+
+    /// How it ended, once nothing of it is left.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.outcome.borrow().clone()
+        self.outcome.borrow().of_all().cloned()
+    }
+
+    /// How its command ended, once that has; what it left behind may go on.
+    pub fn command_outcome(&self) -> Option<Outcome> {
+        self.outcome.borrow().of_command().cloned()
     }
 
     /// The same session for somebody who only looks: letting go of that stops nothing.
@@ -215,16 +230,35 @@ impl Session {
 
     /// Waits for its end. May be dropped and called again.
     pub async fn over(&mut self) -> Outcome {
-        let outcome = match self.outcome.wait_for(Option::is_some).await {
-            Ok(outcome) => outcome.clone(),
+        match self.outcome.wait_for(|life| life.of_all().is_some()).await {
+            Ok(life) => life.of_all().cloned(),
             Err(_) => None,
-        };
-        outcome.unwrap_or_else(crate::running::lost)
+        }
+        .unwrap_or_else(crate::running::lost)
+    }
+
+    /// Waits for the end of its command, whatever that leaves behind. May be dropped and called again.
+    pub async fn command_over(&mut self) -> Outcome {
+        match self.outcome.wait_for(|life| life.of_command().is_some()).await {
+            Ok(life) => life.of_command().cloned(),
+            Err(_) => None,
+        }
+        .unwrap_or_else(crate::running::lost)
     }
 
     /// Waits for its end and shows it. May be dropped and called again.
     pub async fn ended(&mut self) -> View {
         let outcome = self.over().await;
+        self.view(outcome)
+    }
+
+    /// Waits for the end of its command and shows it. May be dropped and called again.
+    pub async fn command_ended(&mut self) -> View {
+        let outcome = self.command_over().await;
+        self.view(outcome)
+    }
+
+    fn view(&self, outcome: Outcome) -> View {
         let Common { receipt, log, .. } = &*self.common;
         View {
             outcome,

@@ -1,20 +1,23 @@
 //! Supervise: one task a session that feeds the lifecycle and performs its effects.
 
+use std::collections::VecDeque;
 use std::ffi::CString;
 use std::pin::Pin;
 use std::time::Duration;
 
 use crate::room::Place;
-use runward_model::wire::Report;
+use runward_model::wire::{Report, Seen};
 use runward_model::{
     Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
 };
-use runward_process::{Child, Keyboard};
+use runward_process::{Child, Keyboard, Looking};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::confine::Confined;
 use crate::denied::denied;
+use crate::leaving::Leaving;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::record::OpenCall;
 use crate::running::{self, Begun, Control, Running};
@@ -34,8 +37,9 @@ struct Supervision {
     streams: Streams,
     controls: Controls,
     graces: Graces,
+    leaving: Leaving,
     started: Instant,
-    exited: Option<Instant>,
+    exited: Option<(Instant, Ending, Usage)>,
     hit: Option<LimitHit>,
     waiting: bool,
     /// What of its files is held back.
@@ -58,9 +62,20 @@ pub(crate) struct Started {
     pub(crate) confined: Confined,
 }
 
+/// Why it was looked what there is of a session.
+enum Look {
+    /// To let go on what is left.
+    ToGoOn,
+    /// Somebody wants to know.
+    Asked(oneshot::Sender<Seen>),
+}
+
 /// Everything that can want something of a session.
 struct Controls {
     keyboard: Keyboard,
+    looking: Looking,
+    /// In the order in which they will be answered.
+    looks: VecDeque<Look>,
     queue: running::Controls,
     shutdown: CancellationToken,
     /// When its time is up, and how long that is.
@@ -76,6 +91,8 @@ struct Supervised {
     left: Option<Streams>,
     /// What of its files is held back.
     held: Vec<CString>,
+    /// Who was told, and is to be told of its end.
+    leaving: Leaving,
 }
 
 #[derive(Clone, Copy)]
@@ -98,12 +115,14 @@ pub(crate) fn begin(
     let begun = Begun { id, pid, receipt, typing, terminal };
     let (session, running, queue) = Running::begin(engine, request, watch, begun);
     let streams = Streams::take(&mut child, source, running.sink(request));
-    let supervision = Supervision::new(engine, request.timeout, child, streams, queue);
+    let leaving =
+        Leaving::new(engine, request, (&session, watch), confined.unreached.clone(), (running, place));
+    let supervision = Supervision::new(engine, (request.timeout, leaving), child, streams, queue);
     let stopping = engine.0.stopping.clone();
     engine.0.sessions.spawn(async move {
-        let Supervised { mut outcome, left, held } = supervision.run().await;
+        let Supervised { mut outcome, left, held, leaving } = supervision.run().await;
         // Another command may run, and the disk is given back, before the answer goes out.
-        drop(place);
+        let running = leaving.make_room();
         let Confined { temporary, unreached, networked, proxy_port, .. } = confined;
         drop(temporary);
         // So may its proxy's port, unless what was left behind still has that.
@@ -120,7 +139,7 @@ pub(crate) fn begin(
 impl Supervision {
     fn new(
         engine: &Engine,
-        timeout: Option<Duration>,
+        (timeout, leaving): (Option<Duration>, Leaving),
         child: Child,
         streams: Streams,
         queue: running::Controls,
@@ -128,6 +147,8 @@ impl Supervision {
         let (shared, started) = (&engine.0, Instant::now());
         let controls = Controls {
             keyboard: child.keyboard(),
+            looking: child.looking(),
+            looks: VecDeque::new(),
             queue,
             shutdown: shared.stopping.clone(),
             deadline: timeout.map(|limit| (started + limit, limit)),
@@ -143,7 +164,8 @@ impl Supervision {
             hit: None,
             waiting: false,
             held: Vec::new(),
-            background: shared.settings.background,
+            background: leaving.background(),
+            leaving,
             logged: shared.settings.log_commands,
         }
     }
@@ -210,9 +232,10 @@ impl Supervision {
                 self.held = paths;
                 return None;
             }
+            Report::Seen { seen, .. } => return self.seen(seen),
             Report::Closed { ended, survivors, .. } => Input::Closed { ended, survivors },
             Report::Exited { ending, usage, hit, alone, .. } => {
-                self.exited = Some(Instant::now());
+                self.exited = Some((Instant::now(), ending, usage));
                 if let Some(terminal) = &self.child.terminal {
                     terminal.let_go();
                 }
@@ -223,6 +246,30 @@ impl Supervision {
                 Input::Exited { ending: Ending::Lost, usage: Usage::default(), alone: true }
             }
         })
+    }
+
+    /// Takes note of what there is of it.
+    fn seen(&mut self, seen: Seen) -> Option<Input> {
+        match self.controls.looks.pop_front()? {
+            Look::Asked(tell) => {
+                let _ = tell.send(seen);
+                None
+            }
+            Look::ToGoOn if seen.processes == 0 => Some(Input::Nobody),
+            Look::ToGoOn => {
+                let (_, ending, usage) = self.exited?;
+                let tree = Tree { containment: self.child.containment, ..Tree::default() };
+                let outcome = Outcome { tree, ..self.outcome(ending, usage) };
+                (!self.leaving.go_on(outcome, seen.processes)).then_some(Input::NoRoom)
+            }
+        }
+    }
+
+    /// An end in some way, as far as nothing else has to be known.
+    fn outcome(&self, ending: Ending, usage: Usage) -> Outcome {
+        let exited = self.exited.map_or_else(Instant::now, |(exited, ..)| exited);
+        let wall = exited - self.started;
+        Outcome { wall, usage, limit_hit: self.hit, waiting_for_input: self.waiting, ..Outcome::of(ending) }
     }
 
     /// Whether a timer was armed.
@@ -240,6 +287,11 @@ impl Supervision {
                 self.child.signal(Signal::TERM);
             }
             Effect::Release => self.child.release(),
+            Effect::GoOn => {
+                // What its caller gave it was time for the command.
+                self.controls.deadline = None;
+                self.controls.look(None, Look::ToGoOn);
+            }
             Effect::Close => self.child.close(),
             Effect::Arm(kind) => {
                 timer.reset(Instant::now() + self.graces.of(kind, self.controls.told));
@@ -251,23 +303,14 @@ impl Supervision {
 
     fn close(self, end: End) -> Supervised {
         let End { ending, usage, gone, stopped, cut, kept } = end;
-        let wall = self.exited.unwrap_or_else(Instant::now) - self.started;
         let Gone { ended, survivors } = gone;
-        let tree = Tree { containment: self.child.containment, ended, kept, survivors };
-        let outcome = Outcome {
-            stopped,
-            wall,
-            usage,
-            tree,
-            limit_hit: self.hit,
-            waiting_for_input: self.waiting,
-            output_cut: cut,
-            ..Outcome::of(ending)
-        };
+        let tree = Tree { containment: self.child.containment, ended, kept, survivors, left: None };
+        let outcome = Outcome { stopped, tree, output_cut: cut, ..self.outcome(ending, usage) };
         if self.logged {
             record_end(self.child.session, &outcome);
         }
-        Supervised { outcome, left: kept.then_some(self.streams), held: self.held }
+        let left = kept.then_some(self.streams);
+        Supervised { outcome, left, held: self.held, leaving: self.leaving }
     }
 }
 
@@ -283,6 +326,12 @@ fn record_end(session: SessionId, outcome: &Outcome) {
 }
 
 impl Controls {
+    /// Has the runner look what there is of the session; what it saw is for whoever asked in this order.
+    fn look(&mut self, file: Option<CString>, look: Look) {
+        self.looks.push_back(look);
+        self.looking.look(file);
+    }
+
     /// The first reason to end it. What else is wanted is done meanwhile.
     async fn next(&mut self) -> StopReason {
         let reason = loop {
@@ -290,6 +339,7 @@ impl Controls {
                 control = self.queue.recv() => match control {
                     Some(Control::Stop(reason)) => break reason,
                     Some(Control::Signal(signal)) => self.keyboard.signal(signal),
+                    Some(Control::Look(file, tell)) => self.look(file, Look::Asked(tell)),
                     None => break StopReason::Disconnected,
                 },
                 () = self.shutdown.cancelled() => break StopReason::ShuttingDown,

@@ -69,9 +69,9 @@ impl Child {
         self.orders.send(&Order::Probe { session: self.session });
     }
 
-    /// Has the runner look what there is of it, and whether a file is there; a report tells.
-    pub fn look(&self, file: Option<CString>) {
-        self.orders.send(&Order::Look { session: self.session, file });
+    /// What has the runner look at it.
+    pub fn looking(&self) -> Looking {
+        Looking { session: self.session, orders: self.orders.clone() }
     }
 
     /// What a keyboard does to it.
@@ -87,6 +87,20 @@ impl Child {
     /// Kills what is left of the session; a last report follows.
     pub fn close(&self) {
         self.orders.send(&Order::Close { session: self.session });
+    }
+}
+
+/// Has the runner look at a session.
+#[derive(Debug)]
+pub struct Looking {
+    session: SessionId,
+    orders: Commands,
+}
+
+impl Looking {
+    /// What there is of it, and whether a file is there; a report tells.
+    pub fn look(&self, file: Option<CString>) {
+        self.orders.send(&Order::Look { session: self.session, file });
     }
 }
 

@@ -25,7 +25,7 @@ pub mod secret;
 mod start;
 mod terminal;
 
-pub use child::{Child, Keyboard, Output, Reports};
+pub use child::{Child, Keyboard, Looking, Output, Reports};
 pub use error::Error;
 pub use input::{Input, Stdio};
 pub use own::OwnProgram;

@@ -102,7 +102,7 @@ async fn act(
         }
         Act::Look(decoder) => sessions::look(engine, principal, &(decoder.decode)(given, &caller, limits)?),
         Act::List(_) if principal.is_any_client() => list(&[]).and(UNLISTED),
-        Act::List(_) => list(&engine.kept_sessions(principal)),
+        Act::List(_) => list(&engine.kept_sessions(principal).await),
         Act::Stop(decoder) => stop(engine, principal, (decoder.decode)(given, &caller, limits)?).await,
     })
 }
@@ -144,10 +144,15 @@ async fn run(
     match begin(engine, request, asker, Watch::Call, watcher.progress.as_ref()).await {
         Begun::Reply(reply) => reply,
         Begun::Started(mut session) => {
+            let left = [Some(watcher.cancelled.clone()), watcher.disconnected.clone()];
             let Some(view) = watch(&mut session, tool.telling, watcher, limits.patience).await else {
                 session.detach();
                 return goes_on(&session, limits);
             };
+            // What the command left behind is for a caller that is told of it.
+            if !left.iter().flatten().any(CancellationToken::is_cancelled) {
+                session.detach();
+            }
             let beginning = |stream, most| session.log().beginning(stream, most);
             let near = |name: &str| engine.near(name);
             let reply = (tool.encode)(&Seen { view: &view, limits, near: &near, beginning: &beginning });
@@ -193,7 +198,7 @@ async fn watch(
     loop {
         tokio::select! {
             biased;
-            view = session.ended() => {
+            view = session.command_ended() => {
                 teller.finish().await;
                 return Some(view);
             }

@@ -24,7 +24,8 @@ const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
 const DAY: Duration = Duration::from_hours(24);
 
 /// What processes that a command leaves behind can be left to.
-const BACKGROUND: [(&str, Background); 2] = [("kill", Background::Kill), ("keep", Background::Keep)];
+const BACKGROUND: [(&str, Background); 3] =
+    [("session", Background::Session), ("kill", Background::Kill), ("keep", Background::Keep)];
 
 readers! {
     timeout: Placed<Duration> = placed_duration(Duration::from_millis(1)..=DAY);

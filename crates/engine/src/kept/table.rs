@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use runward_model::{OutputId, Principal, SessionId};
+use runward_model::{Outcome, OutputId, Principal, SessionId};
 use thiserror::Error;
 
 use crate::log::Mark;
@@ -28,6 +28,8 @@ pub(super) struct Entry {
 struct State {
     mark: Mark,
     used: Instant,
+    /// Whether somebody was told that its command has ended.
+    told: bool,
     /// How many wait for it.
     attendants: usize,
 }
@@ -91,12 +93,35 @@ impl Entry {
         Entry {
             session,
             started: now,
-            state: Mutex::new(State { mark: Mark::default(), used: now, attendants: 0 }),
+            state: Mutex::new(State { mark: Mark::default(), used: now, told: false, attendants: 0 }),
         }
     }
 
     pub(super) fn mark(&self) -> Mark {
         self.lock().mark
+    }
+
+    /// Somebody is told that its command has ended.
+    pub(super) fn tell_of_command(&self) {
+        self.lock().told = true;
+    }
+
+    /// How it ended that nobody has been told: all of it, or its command while what that left behind goes on.
+    pub(super) fn news(&self) -> Option<Outcome> {
+        let outcome = if self.lock().told { None } else { self.session.command_outcome() };
+        self.session.outcome().or(outcome)
+    }
+
+    /// Waits until there are such news.
+    pub(super) async fn has_news(&self) {
+        let mut session = self.session.watch();
+        if !self.lock().told {
+            session.command_over().await;
+            if !self.lock().told {
+                return;
+            }
+        }
+        session.over().await;
     }
 
     /// When somebody last had to do with it: now, while somebody waits for it.

@@ -7,6 +7,8 @@ use runward_model::{Outcome, Stream};
 use crate::log::{Mark, Piece};
 use crate::session::Session;
 
+use super::table::Entry;
+
 /// What a session printed since somebody last looked.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
@@ -36,10 +38,11 @@ pub struct Run {
 /// How many of these bytes can be shown now: without what has only begun at their end, such as a character.
 pub(super) type Complete = fn(&[u8]) -> usize;
 
-/// What came after `mark`, and the mark after that.
-pub(super) async fn read(session: &Session, mark: Mark, limit: usize, complete: Complete) -> (Chunk, Mark) {
+/// What nobody was given, and the mark after that.
+pub(super) async fn read(entry: &Entry, limit: usize, complete: Complete) -> (Chunk, Mark) {
+    let (session, mark) = (&entry.session, entry.mark());
     // Asked first: whoever sees the end must also see everything before it.
-    let outcome = session.outcome();
+    let outcome = entry.news();
     let (pieces, mut now) = session.log().since(mark);
     let mut pieces = filled(session, pieces, mark, limit).await;
     if outcome.is_none() {

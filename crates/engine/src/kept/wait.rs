@@ -59,7 +59,6 @@ fn literal(text: &str) -> String {
 /// Waits until the session has ended, or there is another reason to look at it.
 pub(super) async fn wait(entry: &Entry, wait: &Wait) {
     let deadline = Instant::now() + wait.longest;
-    let mut session = entry.session.watch();
     let (mut news, log) = (entry.session.log().watch(), entry.session.log().clone());
     let mut scan = Scan::new(entry.mark());
     let mut last = Instant::now();
@@ -69,7 +68,7 @@ pub(super) async fn wait(entry: &Entry, wait: &Wait) {
         }
         let quiet = wait.quiet.map_or(deadline, |quiet| deadline.min(last + quiet));
         tokio::select! {
-            _ = session.over() => return,
+            () = entry.has_news() => return,
             () = tokio::time::sleep_until(quiet) => return,
             // Without another reason, news need nobody's attention.
             changed = news.changed(), if wait.until.is_some() || wait.quiet.is_some() => {

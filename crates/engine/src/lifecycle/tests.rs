@@ -75,6 +75,48 @@ fn a_process_that_may_stay_behind_is_released() {
     assert!(state.end().unwrap().cut);
 }
 
+fn left_behind() -> (State, Vec<Effect>) {
+    run_with(Background::Session, [exited(false), Input::Timer])
+}
+
+#[test]
+fn what_is_left_behind_goes_on_until_it_ends_by_itself() {
+    let (state, effects) = left_behind();
+    assert_eq!(effects, [Effect::Arm(Timer::Drain), Effect::GoOn]);
+    let [out, err] = EOFS;
+    let (state, effects) = state.step(out);
+    assert_eq!((state.end(), effects), (None, Vec::new()));
+    let end = state.step(err).0.step(closed(0)).0.end().unwrap();
+    assert_eq!((end.ending, end.cut, end.kept, end.stopped), (Ending::Exited(0), false, false, None));
+}
+
+#[test]
+fn what_goes_on_is_asked_to_end_and_then_killed() {
+    let (state, effects) = left_behind().0.step(Input::Stop(StopReason::Cancelled));
+    assert_eq!(effects, [Effect::Terminate, Effect::Arm(Timer::Grace)]);
+    let (state, effects) = state.step(Input::Timer);
+    assert_eq!(effects, [Effect::Close, Effect::Arm(Timer::GiveUp)]);
+    let [out, err] = EOFS;
+    let end = state.step(closed(1)).0.step(out).0.step(err).0.end().unwrap();
+    assert_eq!((end.stopped, end.gone.ended), (Some(StopReason::Cancelled), 1));
+}
+
+#[test]
+fn what_nobody_would_come_back_to_or_has_no_room_is_killed() {
+    let stop = Input::Stop(StopReason::Cancelled);
+    let (_, effects) = run_with(Background::Session, [exited(false), stop, Input::Timer]);
+    assert!(effects.contains(&Effect::Close) && !effects.contains(&Effect::GoOn));
+    let (_, effects) = left_behind().0.step(Input::NoRoom);
+    assert_eq!(effects, [Effect::Close, Effect::Arm(Timer::GiveUp)]);
+}
+
+#[test]
+fn it_is_looked_again_for_somebody_to_go_on() {
+    let (state, effects) = left_behind().0.step(Input::Nobody);
+    assert_eq!(effects, [Effect::Arm(Timer::Drain)]);
+    assert_eq!(state.step(Input::Timer).1, [Effect::GoOn]);
+}
+
 #[test]
 fn a_session_that_is_stopped_leaves_nothing_behind_whatever_the_operator_wants() {
     let [out, err] = EOFS;
@@ -141,15 +183,24 @@ fn any_input() -> impl Strategy<Value = Input> {
         Just(Input::Eof(Stream::Stderr)),
         Just(Input::Stop(StopReason::Cancelled)),
         Just(Input::Timer),
+        Just(Input::Nobody),
+        Just(Input::NoRoom),
     ]
+}
+
+fn any_background() -> impl Strategy<Value = Background> {
+    prop_oneof![Just(Background::Kill), Just(Background::Session), Just(Background::Keep)]
 }
 
 proptest! {
     /// In any order of inputs: whenever a session waits for a process that may live on, a timer is armed, so that
     /// at most four runs of the timer after the exit or a stop end it; and an ended session stays as it is.
     #[test]
-    fn every_order_of_inputs_ends_within_a_few_timers(inputs in prop::collection::vec(any_input(), 0..12)) {
-        let (mut state, _) = run(inputs);
+    fn every_order_of_inputs_ends_within_a_few_timers(
+        background in any_background(),
+        inputs in prop::collection::vec(any_input(), 0..12),
+    ) {
+        let (mut state, _) = run_with(background, inputs);
         state = state.step(Input::Stop(StopReason::Cancelled)).0;
         for _ in 0..4 {
             state = state.step(Input::Timer).0;

@@ -142,7 +142,7 @@ async fn attend_to(
     }
     teller.finish().await;
     let taken = kept.take(portion.bytes(), complete).await;
-    if taken.outcome.is_some() {
+    if taken.outcome.as_ref().is_some_and(|outcome| outcome.tree.left.is_none()) {
         engine.forget(principal, kept);
     }
     chunk(session, &taken, since.elapsed(), portion)

@@ -108,7 +108,8 @@ fn encode(seen: &Seen<'_>) -> Reply {
     let rest = output.filter(|_| brief.truncated() > 0).map(|output| {
         format!("structured content has up to 1 MiB of each output; the whole can be read with read_output and output_id {output}")
     });
-    let notes = [sandbox_note(&seen.view.receipt, outcome), rest];
+    let left = outcome.tree.left.map(|left| left.to_string());
+    let notes = [sandbox_note(&seen.view.receipt, outcome), left, rest];
     let reply = notes.into_iter().flatten().fold(reply, |reply, note| reply.and(format!("note: {note}")));
     reply.structured(fields)
 }

@@ -21,6 +21,7 @@ pub(super) fn open<C: Client + 'static>(
     // The suite is about what comes through a door, so replies show all that is kept.
     let program = Program::new(args)
         .env("ALLOWED_COMMANDS", &setup.allowed)
+        .env("RUNWARD_PROCESS_BACKGROUND", "kill")
         .env("RUNWARD_SHELL_TOOL_REPLY_SIZE", "16MiB");
     Box::new(Mcp(connect(program.into_command())))
 }

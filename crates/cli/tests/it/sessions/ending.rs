@@ -47,8 +47,8 @@ fn death_by_signal_is_128_and_its_number_on_pipes_and_on_a_terminal() {
 }
 
 #[test]
-fn a_background_job_is_ended_and_counted() {
-    let mut client = client();
+fn a_background_job_is_ended_and_counted_where_the_operator_wants_that() {
+    let mut client = super::client_with(&[("RUNWARD_PROCESS_BACKGROUND", "kill")]);
     for tty in [false, true] {
         let reply = exec(
             &mut client,

@@ -3,6 +3,7 @@
 mod ending;
 mod interactive;
 mod keeping;
+mod left_behind;
 mod replies;
 
 use runward_testkit::mcp::{Client, Era, StdioClient};

@@ -72,7 +72,10 @@ fn add_state(fields: &mut JsonObject, session: &Session, chunk: &Chunk) {
             if let Ending::Signaled(signal) = outcome.ending {
                 fields.insert("signal".to_owned(), json!(signal.to_string()));
             }
-            fields.insert("background_ended".to_owned(), json!(outcome.tree.ended));
+            match outcome.tree.left {
+                Some(left) => fields.insert("session_id".to_owned(), json!(left.session)),
+                None => fields.insert("background_ended".to_owned(), json!(outcome.tree.ended)),
+            };
         }
     }
 }
@@ -95,6 +98,7 @@ pub(super) fn of_end(outcome: &Outcome, receipt: &Receipt) -> Vec<String> {
             notes.push(format!("{count} background {what} ended; leave the & out, or end with wait, to have the session go on"));
         }
     }
+    notes.extend(outcome.tree.left.map(|left| left.to_string()));
     if outcome.tree.kept {
         notes.push("processes that the command left behind go on without it".to_owned());
     }

@@ -13,7 +13,7 @@ use crate::arguments::{Arguments, BadArgument, Decoder};
 pub(in super::super) const TOOL: Tool = Tool {
     name: "list_sessions",
     title: "List sessions",
-    description: "List the sessions that exec_command left running, and those that ended since.",
+    description: "List the sessions that go on, the ports that they listen on, and those that ended since.",
     alternatives: &[],
     annotations,
     output: Some(schema),
@@ -54,19 +54,27 @@ pub(crate) fn list(sessions: &[Summary]) -> Reply {
 
 fn line(session: &Summary) -> String {
     let Summary { id, command, age, unread, .. } = session;
-    let state = session.exit_code.map_or("running".to_owned(), |code| format!("exited with code {code}"));
+    let state = match (session.exit_code, session.is_running) {
+        (None, _) => "running".to_owned(),
+        (Some(code), false) => format!("exited with code {code}"),
+        (Some(code), true) => format!("exited with code {code}, and what it left behind goes on"),
+    };
+    let listens: Vec<String> = session.ports.iter().map(ToString::to_string).collect();
+    let listens =
+        if listens.is_empty() { String::new() } else { format!(", listens on {}", listens.join(", ")) };
     let tty = if session.is_terminal { ", tty" } else { "" };
     let command = command.lines().next().unwrap_or_default();
-    format!("{id}: {state}, {} s old{tty}, {unread} unread bytes: {command}\n", age.as_secs())
+    format!("{id}: {state}, {} s old{tty}{listens}, {unread} unread bytes: {command}\n", age.as_secs())
 }
 
 fn entry(session: &Summary) -> Value {
     json!({
         "session_id": session.id.0,
         "command": session.command,
-        "running": session.exit_code.is_none(),
+        "running": session.is_running,
         "exit_code": session.exit_code,
         "tty": session.is_terminal,
+        "ports": session.ports,
         "age_seconds": session.age.as_secs_f64(),
         "idle_seconds": session.idle.as_secs_f64(),
         "unread_bytes": session.unread,

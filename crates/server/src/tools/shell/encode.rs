@@ -112,6 +112,9 @@ fn fields(view: &View, outputs: &Outputs, reason: Option<String>, note: Option<S
     if let Some(output) = &receipt.output {
         add("output_id", json!(output.0));
     }
+    if let Some(left) = outcome.tree.left {
+        add("session_id", json!(left.session));
+    }
     add("cpu_time_ms", json!(milliseconds(outcome.usage.user + outcome.usage.system)));
     add("max_rss_kb", json!(outcome.usage.max_rss_kib));
     add("policy", receipt::of_run(receipt));
@@ -133,7 +136,7 @@ fn note(seen: &Seen<'_>, brief: &Outputs) -> Option<String> {
     }
     notes.extend(view.output_note.clone());
     let tree = &view.outcome.tree;
-    notes.extend(tree.ended_in_words());
+    notes.extend(tree.left_in_words());
     if tree.ended > 0 && view.outcome.stopped.is_none() && seen.limits.offers_exec_command {
         notes.push("start it with exec_command, without &, to have it go on".to_owned());
     }
