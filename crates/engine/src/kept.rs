@@ -3,6 +3,7 @@
 //! The table is bounded, a share for each principal. When a share is full, ended sessions go first, oldest use first, and
 //! the most recently used are spared; whoever comes back to one that went is told so, and where its output is.
 
+mod ready;
 mod table;
 mod unread;
 mod wait;
@@ -16,11 +17,12 @@ use crate::Engine;
 use crate::log::Mark;
 use crate::session::Session;
 
+pub use ready::Ready;
 use table::Entry;
 pub use table::NoSession;
 pub(crate) use table::Table;
 pub use unread::{Chunk, Run};
-pub use wait::{Pattern, Wait};
+pub use wait::{Met, Pattern, Wait};
 
 /// A session that somebody came back to. Letting go of this stops nothing.
 #[derive(Clone, Debug)]
@@ -137,9 +139,9 @@ impl Kept {
     }
 
     /// Waits until there is reason to look: see [`Wait`].
-    pub async fn wait(&self, wait: &Wait) {
+    pub async fn wait(&self, wait: &Wait) -> Met {
         let _attended = self.0.attended();
-        wait::wait(&self.0, wait).await;
+        wait::wait(&self.0, wait).await
     }
 
     /// What it printed since somebody was last given its output, at most about `limit` bytes of both ends; from now on

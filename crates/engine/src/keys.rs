@@ -49,10 +49,10 @@ impl Keys {
 
 /// Tells requests apart; who sent them and by which client program makes no difference.
 fn fingerprint(request: &Request) -> u64 {
-    let Request { caller, work, cwd, env, door_env, stdio, timeout, workflow, wish } = request;
+    let Request { caller, work, cwd, env, door_env, stdio, timeout, workflow, wish, service } = request;
     let Workflow { input_from, only_if, on_failure, key: _ } = workflow;
     let mut hasher = DefaultHasher::new();
-    (&caller.door, door_env, stdio, timeout, wish).hash(&mut hasher);
+    (&caller.door, door_env, stdio, timeout, wish, service).hash(&mut hasher);
     format!("{work:?} {cwd:?} {env:?} {input_from:?} {only_if:?} {on_failure:?}").hash(&mut hasher);
     hasher.finish()
 }

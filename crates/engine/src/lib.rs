@@ -62,7 +62,7 @@ use tokio_util::task::TaskTracker;
 pub use confine::{AtDoor, Sandboxing};
 pub use host::{Executor, Host, Pending, Start};
 pub use inspect::Inspected;
-pub use kept::{Chunk, Kept, NoSession, Pattern, Run, Summary, Wait};
+pub use kept::{Chunk, Kept, Met, NoSession, Pattern, Ready, Run, Summary, Wait};
 pub use lifecycle::Background;
 pub use log::{Event, EventLog, Keeping, Piece, Reader as EventReader, Shape, Tap};
 pub use output::{Gone, Output};

@@ -12,6 +12,7 @@ use std::time::Instant;
 use runward_model::{Argv, Ending, Fence, Outcome, Receipt, Refusal, Request, SessionId, Stream, Work};
 use runward_patch::{Error, Ground, NAME, Patch, Recognised, Roots, recognise};
 use runward_policy::Reading;
+use runward_process::Loopback;
 
 use crate::Engine;
 use crate::cwd::{self, Cwd, RootList};
@@ -135,7 +136,7 @@ pub(crate) fn begin(
 ) -> Session {
     static NEXT: AtomicU64 = AtomicU64::new(FIRST_SESSION);
     let id = SessionId(NEXT.fetch_add(1, Ordering::Relaxed));
-    let begun = Begun { id, pid: 0, receipt, typing: None, terminal: None };
+    let begun = Begun { id, pid: 0, receipt, typing: None, terminal: None, loopback: Loopback::Host };
     let (session, running, _) = Running::begin(engine, request, watch, begun);
     let (sink, logged) = (running.sink(request), engine.0.settings.log_commands);
     engine.0.sessions.spawn(async move {

@@ -222,7 +222,8 @@ impl Plan {
     /// Exactly what is executed.
     fn launch(&self, settings: &Settings) -> Result<Launch, Refusal> {
         let launch = Launch::new(&Executed { plan: self, limits: settings.limits });
-        launch.map_err(|_| Refusal::Nul { what: "the command" })
+        let launch = launch.map_err(|_| Refusal::Nul { what: "the command" })?;
+        Ok(if self.request.service.is_reached() { launch.reached() } else { launch })
     }
 
     /// Starts what was planned, and the task that supervises it.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use runward_model::wire::Seen;
 use runward_model::{Ending, OnFailure, Outcome, OutputId, Receipt, Request, SessionId, Signal, StopReason};
+use runward_process::Loopback;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot, watch};
 
 use crate::log::EventLog;
@@ -71,6 +72,7 @@ pub(crate) struct Begun {
     pub(crate) receipt: Receipt,
     pub(crate) typing: Option<Typing>,
     pub(crate) terminal: Option<TerminalHandle>,
+    pub(crate) loopback: Loopback,
 }
 
 /// A session that runs, for whoever runs it.
@@ -92,7 +94,7 @@ impl Running {
         begun: Begun,
     ) -> (Session, Self, Controls) {
         let (shared, principal) = (&engine.0, &request.caller.principal);
-        let Begun { id, pid, mut receipt, typing, terminal } = begun;
+        let Begun { id, pid, mut receipt, typing, terminal, loopback } = begun;
         let output = receipt.output.get_or_insert_with(|| names::output(principal)).clone();
         let (limit, store) = (shared.settings.output_limit, &shared.store);
         let log = Arc::new(match watch {
@@ -113,6 +115,7 @@ impl Running {
             controls,
             typing,
             terminal,
+            loopback,
             on_disconnect,
             holders: AtomicU64::new(0),
             written: AsyncMutex::default(),

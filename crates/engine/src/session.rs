@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use runward_model::wire::Seen;
 use runward_model::{Outcome, OutputId, Receipt, SessionId, Signal, Size, StopReason, Stream, View};
+use runward_process::Loopback;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -47,6 +48,8 @@ pub(crate) struct Common {
     pub(crate) typing: Option<Typing>,
     /// Its terminal, if it has one.
     pub(crate) terminal: Option<TerminalHandle>,
+    /// Where what it serves is reached.
+    pub(crate) loopback: Loopback,
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) holders: AtomicU64,
     /// How many bytes of its input have been taken; whoever writes holds the lock.

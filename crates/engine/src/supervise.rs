@@ -10,7 +10,7 @@ use runward_model::wire::{Report, Seen};
 use runward_model::{
     Ending, LimitHit, Outcome, Receipt, Request, SessionId, Signal, Stdio, StopReason, Tree, Usage,
 };
-use runward_process::{Child, Keyboard, Looking};
+use runward_process::{Child, Keyboard, Looking, Loopback};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
@@ -112,7 +112,8 @@ pub(crate) fn begin(
 ) -> Session {
     let Started { mut child, open, place, input: (typing, source), confined } = started;
     let (id, pid, terminal) = (child.session, child.pid, terminal(&request.stdio, &child));
-    let begun = Begun { id, pid, receipt, typing, terminal };
+    let loopback = std::mem::replace(&mut child.loopback, Loopback::Host);
+    let begun = Begun { id, pid, receipt, typing, terminal, loopback };
     let (session, running, queue) = Running::begin(engine, request, watch, begun);
     let streams = Streams::take(&mut child, source, running.sink(request));
     let leaving =

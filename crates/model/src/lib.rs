@@ -38,7 +38,7 @@ pub use outcome::{Containment, Ending, LeftBehind, Outcome, Signal, StopReason, 
 pub use printable::printable;
 pub use promise::{PrivateDirectory, Promise, Purpose};
 pub use refusal::Refusal;
-pub use request::{Argv, Condition, OnFailure, Request, Script, Size, Stdio, Work, Workflow};
+pub use request::{Argv, Condition, OnFailure, Request, Script, Service, Size, Stdio, Work, Workflow};
 pub use verdict::{Decision, Judged, Verdict};
 pub use view::{Captured, Receipt, View};
 

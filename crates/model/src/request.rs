@@ -31,6 +31,24 @@ pub struct Request {
     pub workflow: Workflow,
     /// What it would like beyond what it gets unasked.
     pub wish: Wish,
+    /// Who reaches what it serves, besides the other commands of its client.
+    pub service: Service,
+}
+
+/// Who reaches what a command serves, besides the other commands of its client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Service {
+    /// Whether the server does, to see whether it answers.
+    pub is_probed: bool,
+    /// The ports at which whoever is on this host does, by the host's own loopback.
+    pub publish: Vec<u16>,
+}
+
+impl Service {
+    /// Whether anybody does.
+    pub fn is_reached(&self) -> bool {
+        self.is_probed || !self.publish.is_empty()
+    }
 }
 
 impl Request {
@@ -46,6 +64,7 @@ impl Request {
             timeout: None,
             workflow: Workflow::default(),
             wish: Wish::default(),
+            service: Service::default(),
         }
     }
 

@@ -28,7 +28,7 @@ pub const VERSION: u32 = 4;
 const NAME: [u8; 4] = *b"RWRD";
 
 /// How many descriptors travel with a [`Order::Spawn`] at most.
-pub const SPAWN_FDS: usize = 6;
+pub const SPAWN_FDS: usize = 7;
 
 /// Which descriptor is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,10 @@ pub enum SpawnFd {
     Stderr = 3,
     /// The file to execute, or the text to read, where it is open already.
     Program = 4,
-    /// Over which the listener of its proxy is handed out, where it has one; always the last.
+    /// Over which the listener of its proxy is handed out, where it has one; behind all of the above.
     ProxyListener = 5,
+    /// Over which sockets of its network are asked for, where anybody may; always the last.
+    Sockets = 6,
 }
 
 /// The descriptor by which a program finds the text that it is to read.

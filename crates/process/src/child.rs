@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::link::Orders;
 use crate::relay::Frames;
-use crate::{Input, Terminal, pipes};
+use crate::{Input, Loopback, Terminal, pipes};
 
 /// Where what is asked of a child goes.
 #[derive(Clone, Debug)]
@@ -53,6 +53,8 @@ pub struct Child {
     pub stdin: Option<Input>,
     /// Where its proxy listens, if it has one, until somebody takes it.
     pub proxy_listener: Option<TcpListener>,
+    /// Where what it serves is reached.
+    pub loopback: Loopback,
     /// What becomes of it.
     pub reports: Reports,
     pub(crate) orders: Commands,

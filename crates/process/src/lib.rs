@@ -22,6 +22,7 @@ mod pipes;
 mod proxy_listener;
 mod relay;
 pub mod secret;
+mod sockets;
 mod start;
 mod terminal;
 
@@ -31,5 +32,6 @@ pub use input::{Input, Stdio};
 pub use own::OwnProgram;
 pub use peers::{Peer, Peers, is_of_this_machine};
 pub use relay::{Frames, Relay};
+pub use sockets::Loopback;
 pub use start::{RunnerProgram, Spawner};
 pub use terminal::Terminal;

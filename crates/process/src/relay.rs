@@ -7,7 +7,7 @@ use runward_model::{Containment, SessionId};
 use tokio::sync::mpsc;
 
 use crate::child::Commands;
-use crate::{Child, Input, Output, Reports};
+use crate::{Child, Input, Loopback, Output, Reports};
 
 /// How many frames of an output wait for their reader; then whoever sends them waits.
 const FRAMES: usize = 64;
@@ -43,6 +43,7 @@ impl Child {
             stderr: Some(Output::Frames(Frames::new(err))),
             stdin: Some(Input::Frames(input)),
             proxy_listener: None,
+            loopback: Loopback::Host,
             reports: Reports::new(session, queue),
             orders: Commands::Relay(sender),
         };

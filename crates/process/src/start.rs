@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::child::{Child, Commands, Output, Reports};
 use crate::link::{Link, Orders, link};
-use crate::{Error, Input, Peers, Stdio, Terminal, pipes, proxy_listener};
+use crate::{Error, Input, Loopback, Peers, Stdio, Terminal, pipes, proxy_listener};
 
 /// The name that makes the executable a runner; the same as in the `runner` crate.
 const RUNNER_NAME: &str = "runward-runner";
@@ -131,6 +131,11 @@ impl Spawner {
             if launch.has_proxy() { Some(proxy_listener::channel().map_err(Error::Pipes)?) } else { None };
         let (channel, far) = channel.unzip();
         fds.extend(far);
+        let mut loopback = Loopback::Host;
+        if launch.is_reached() {
+            let (near, far) = Loopback::own().map_err(Error::Pipes)?;
+            (loopback, fds) = (near, fds.into_iter().chain([far]).collect());
+        }
         let reports = orders.spawn(session, launch, fds)?;
         let mut child = Child {
             session,
@@ -141,6 +146,7 @@ impl Spawner {
             stderr: near.stderr,
             stdin: near.stdin,
             proxy_listener: None,
+            loopback,
             reports: Reports::new(session, reports),
             orders: Commands::Runner(orders.clone()),
         };

@@ -46,6 +46,7 @@ mod sandboxes;
 mod seen;
 mod serve;
 mod signals;
+mod sockets;
 mod waiting;
 mod watchdog;
 

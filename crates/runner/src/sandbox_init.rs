@@ -18,6 +18,7 @@ use crate::reap::Ended;
 use crate::rlimits;
 use crate::serve::{self, Sessions, send_to_group};
 use crate::signals::ChildSignal;
+use crate::sockets::Sockets;
 
 /// Its life, which ends with its socket. Called in a fresh fork, the first process of its PID namespace.
 pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::Result<()> {
@@ -28,7 +29,7 @@ pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::R
         Err(error) => (Err(error), None),
     };
     let mut stack = Stack::new();
-    while let Some((session, launch, fds)) = next_spawn(&mut channel)? {
+    while let Some((session, launch, mut fds)) = next_spawn(&mut channel)? {
         let enclosure = match &built {
             Ok(enclosure) => enclosure,
             Err(error) => {
@@ -40,8 +41,9 @@ pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::R
         if let Some(broker) = &mut broker {
             broker.begin();
         }
+        let sockets = if launch.is_reached() { fds.pop().map(Sockets::new) } else { None };
         let started = start(enclosure, &launch, fds, &mut stack);
-        let mut command = SandboxedCommand::begin(session, started, broker.as_mut(), &channel);
+        let mut command = SandboxedCommand::begin(session, (started, sockets), broker.as_mut(), &channel);
         drop(launch);
         serve::serve(&mut channel, &children, &mut command)?;
         if !command.finished {
@@ -84,12 +86,14 @@ struct SandboxedCommand<'a> {
     finished: bool,
     /// Its way to the network, where it has one.
     proxy: Option<ProxyListener>,
+    /// What the server reaches it by, where it may.
+    sockets: Option<Sockets>,
 }
 
 impl<'a> SandboxedCommand<'a> {
     fn begin(
         session: SessionId,
-        started: Result<(i32, Option<ProxyListener>), Failure>,
+        (started, sockets): (Result<(i32, Option<ProxyListener>), Failure>, Option<Sockets>),
         mut broker: Option<&'a mut Broker>,
         channel: &Channel,
     ) -> Self {
@@ -102,8 +106,8 @@ impl<'a> SandboxedCommand<'a> {
             Err(failure) => (Err(failure), None),
         };
         let first = started.ok();
-        let command =
-            SandboxedCommand { session, broker, first, exited: None, closing: None, finished, proxy };
+        let (exited, closing) = (None, None);
+        let command = SandboxedCommand { session, broker, first, exited, closing, finished, proxy, sockets };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },
@@ -238,6 +242,7 @@ impl Sessions for SandboxedCommand<'_> {
     }
 
     fn settled(&mut self, alive: bool, channel: &Channel) {
+        self.sockets = self.sockets.take().filter(Sockets::answer);
         if let Some(broker) = &mut self.broker {
             broker.serve();
         }
@@ -271,7 +276,8 @@ impl Sessions for SandboxedCommand<'_> {
 
     fn watched(&self) -> Vec<PollFd<'_>> {
         let listener = self.broker.as_ref().and_then(|broker| broker.watched());
-        listener.into_iter().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect()
+        let listener = listener.into_iter().chain(self.sockets.iter().map(Sockets::channel));
+        listener.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect()
     }
 
     fn is_closing(&self) -> bool {

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::log::{EventLog, Mark, Piece};
 
+use super::ready::{self, Ready};
 use super::table::Entry;
 
 /// A match may begin in what was looked at before: so many bytes of it are looked at again.
@@ -21,6 +22,21 @@ pub struct Wait {
     pub until: Option<Pattern>,
     /// Once nothing was printed for so long.
     pub quiet: Option<Duration>,
+    /// Once all of this holds; then the end of its command is no reason, as long as anything that it left behind may get ready.
+    pub ready: Vec<Ready>,
+}
+
+/// Why it is looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// It has ended.
+    End,
+    /// It is ready.
+    Ready,
+    /// It printed what it should, or nothing for long enough.
+    Print,
+    /// The time is up.
+    Time,
 }
 
 /// Something to wait for in what a session prints, as its caller is shown that.
@@ -57,23 +73,28 @@ fn literal(text: &str) -> String {
 }
 
 /// Waits until the session has ended, or there is another reason to look at it.
-pub(super) async fn wait(entry: &Entry, wait: &Wait) {
+pub(super) async fn wait(entry: &Entry, wait: &Wait) -> Met {
     let deadline = Instant::now() + wait.longest;
     let (mut news, log) = (entry.session.log().watch(), entry.session.log().clone());
     let mut scan = Scan::new(entry.mark());
     let mut last = Instant::now();
+    let (is_ready, is_over) = (ready::wait(&entry.session, &wait.ready), is_over(entry, wait));
+    tokio::pin!(is_ready, is_over);
     loop {
         if wait.until.as_ref().is_some_and(|pattern| scan.finds(pattern, &log)) {
-            return;
+            return Met::Print;
         }
         let quiet = wait.quiet.map_or(deadline, |quiet| deadline.min(last + quiet));
         tokio::select! {
-            () = entry.has_news() => return,
-            () = tokio::time::sleep_until(quiet) => return,
+            () = &mut is_ready => return Met::Ready,
+            () = &mut is_over => return Met::End,
+            () = tokio::time::sleep_until(quiet) => {
+                return if quiet == deadline { Met::Time } else { Met::Print };
+            }
             // Without another reason, news need nobody's attention.
             changed = news.changed(), if wait.until.is_some() || wait.quiet.is_some() => {
                 if changed.is_err() {
-                    return;
+                    return Met::End;
                 }
                 last = Instant::now();
             }
@@ -81,19 +102,27 @@ pub(super) async fn wait(entry: &Entry, wait: &Wait) {
     }
 }
 
+async fn is_over(entry: &Entry, wait: &Wait) {
+    if !wait.ready.is_empty() {
+        entry.session.watch().over().await;
+    } else {
+        entry.has_news().await;
+    }
+}
+
 /// How far output has been looked at.
-struct Scan {
+pub(super) struct Scan {
     start: Mark,
     looked_at: u64,
 }
 
 impl Scan {
-    fn new(start: Mark) -> Self {
+    pub(super) fn new(start: Mark) -> Self {
         Scan { start, looked_at: start.position }
     }
 
     /// Whether the pattern is in what is new, with some of what came before it.
-    fn finds(&mut self, pattern: &Pattern, log: &EventLog) -> bool {
+    pub(super) fn finds(&mut self, pattern: &Pattern, log: &EventLog) -> bool {
         let from = self.looked_at.saturating_sub(OVERLAP).max(self.start.position);
         let known = usize::try_from(self.looked_at.saturating_sub(from)).unwrap_or(usize::MAX);
         let pieces = log.read_from(from);

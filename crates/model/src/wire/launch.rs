@@ -41,6 +41,7 @@ pub struct Launch {
     on_terminal: bool,
     fence: Option<Box<Fence>>,
     opened: Option<Opened>,
+    is_reached: bool,
 }
 
 impl Launch {
@@ -48,8 +49,16 @@ impl Launch {
     pub fn new(planned: &impl Planned) -> Result<Self, WireError> {
         let (limits, fence) = (planned.limits(), planned.fence().cloned().map(Box::new));
         let strings = Vec::with_capacity(4096);
-        let mut launch =
-            Launch { strings, argc: 0, envc: 0, limits, on_terminal: false, fence, opened: None };
+        let mut launch = Launch {
+            strings,
+            argc: 0,
+            envc: 0,
+            limits,
+            on_terminal: false,
+            fence,
+            opened: None,
+            is_reached: false,
+        };
         launch.push(&[planned.program().as_os_str().as_bytes()])?;
         for arg in planned.argv() {
             launch.push(&[arg])?;
@@ -77,7 +86,23 @@ impl Launch {
     /// How many descriptors travel with it.
     pub fn fds(&self) -> usize {
         let always = SpawnFd::Program as usize;
-        always + usize::from(self.opened.is_some()) + usize::from(self.has_proxy())
+        always
+            + [self.opened.is_some(), self.has_proxy(), self.is_reached()]
+                .into_iter()
+                .map(usize::from)
+                .sum::<usize>()
+    }
+
+    /// The same, where the server can reach what it serves in a network of its own.
+    #[must_use]
+    pub fn reached(self) -> Self {
+        Launch { is_reached: true, ..self }
+    }
+
+    /// Whether sockets of its own network are handed out to the server.
+    pub fn is_reached(&self) -> bool {
+        let has_own = |fence: &Fence| fence.network.is_own() && fence.tier.has_namespaces();
+        self.is_reached && self.fence.as_deref().is_some_and(has_own)
     }
 
     /// Whether it reaches the network through a proxy.

@@ -11,7 +11,7 @@ use super::teller::Teller;
 use super::{ATTACHED, Watcher, begin, gone};
 use crate::clean::complete;
 use crate::tools::{
-    Attention, Look, Opening, Portion, Refused, Reply, Telling, Touch, chunk, looked, refuse,
+    Attention, Look, Opening, Portion, Refused, Reply, Telling, Touch, chunk, looked, readiness, refuse,
 };
 
 /// What a terminal takes for an interrupt.
@@ -130,22 +130,23 @@ async fn attend_to(
     let gone = gone(&watcher.cancelled, watcher.disconnected.as_ref());
     let waited = kept.wait(wait);
     tokio::pin!(gone, waited);
-    loop {
+    let met = loop {
         tokio::select! {
             biased;
-            () = &mut waited => break,
+            met = &mut waited => break met,
             reason = &mut gone => {
                 return Reply::failed(format!("{reason}; session {} goes on", session.id()));
             }
             () = teller.due() => teller.tell(session),
         }
-    }
+    };
     teller.finish().await;
+    let readiness = readiness(&wait.ready, met, since.elapsed());
     let taken = kept.take(portion.bytes(), complete).await;
     if taken.outcome.as_ref().is_some_and(|outcome| outcome.tree.left.is_none()) {
         engine.forget(principal, kept);
     }
-    chunk(session, &taken, since.elapsed(), portion)
+    chunk(session, &taken, (since.elapsed(), readiness), portion)
 }
 
 /// Shows something again.

@@ -30,7 +30,7 @@ pub(crate) use read_output::page;
 pub(crate) use receipt::sandbox_note;
 pub(crate) use reply::Reply;
 pub(crate) use running::refuse;
-pub(crate) use session::{Attention, Look, Opening, Portion, Touch, chunk, list, looked};
+pub(crate) use session::{Attention, Look, Opening, Portion, Touch, chunk, list, looked, readiness};
 
 use crate::Role;
 use crate::arguments::{Decoder, Shape};

@@ -5,6 +5,7 @@ mod interactive;
 mod keeping;
 mod left_behind;
 mod replies;
+mod services;
 
 use runward_testkit::mcp::{Client, Era, StdioClient};
 use serde_json::{Value, json};

@@ -14,7 +14,12 @@ use crate::clean::clean;
 use crate::tools::{Reply, receipt, sandbox_note};
 
 /// What a session printed since the last reply, for models and for programs.
-pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: Portion) -> Reply {
+pub(crate) fn chunk(
+    session: &Session,
+    chunk: &Chunk,
+    (wall, readiness): (Duration, Option<String>),
+    portion: Portion,
+) -> Reply {
     let id = format!("{:06x}", random::number() & 0xff_ffff);
     let seconds = wall.as_secs_f64();
     let (output, gone) = shown(chunk, portion, None);
@@ -41,8 +46,8 @@ pub(crate) fn chunk(session: &Session, chunk: &Chunk, wall: Duration, portion: P
         }
     }
     let mut reply = Reply::ran(text);
-    let mut notes: Vec<String> =
-        chunk.outcome.iter().flat_map(|end| of_end(end, session.receipt())).collect();
+    let mut notes: Vec<String> = readiness.into_iter().collect();
+    notes.extend(chunk.outcome.iter().flat_map(|end| of_end(end, session.receipt())));
     if gone > 0 {
         notes.push(elsewhere(session));
     }

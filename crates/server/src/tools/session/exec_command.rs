@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_model::{Caller, Confinement, Request, Script, Size, Stdio, Wish, Work};
+use runward_engine::{Ready, Wait};
+use runward_model::{Caller, Confinement, Request, Script, Service, Size, Stdio, Wish, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Act, Alternative, Limits, Tool, running, workflow};
 use super::portion::WaitArguments;
+use super::ready::ReadyArguments;
 use super::{Opening, encode};
 use crate::arguments::{Arguments, BadArgument, Decoder};
 
@@ -78,6 +80,10 @@ struct ExecCommand {
     /// Milliseconds to wait for the end before replying with what there is.
     #[serde(default = "ten_seconds")]
     yield_time_ms: u64,
+    #[schemars(
+        description = "Reply once what it starts is ready: listens on port, answers path there with status (200), printed text, made file."
+    )]
+    ready: Option<ReadyArguments>,
     #[serde(flatten)]
     showing: WaitArguments,
     #[serde(flatten)]
@@ -118,7 +124,10 @@ impl Arguments for ExecCommand {
 
     fn decode(self, caller: &Caller, limits: &Limits) -> Result<Opening, BadArgument> {
         let wish = wish(self.sandbox_permissions, self.justification, self.prefix_rule)?;
-        let (wait, portion) = self.showing.within(self.yield_time_ms, (SHORTEST, LONGEST), limits)?;
+        let ready = self.ready.map(ReadyArguments::conditions).transpose()?.unwrap_or_default();
+        let longest = if ready.is_empty() { LONGEST } else { LONGEST.max(limits.longest_poll) };
+        let (wait, portion) = self.showing.within(self.yield_time_ms, (SHORTEST, longest), limits)?;
+        let is_probed = ready.iter().any(|ready| matches!(ready, Ready::Http { .. }));
         let (stdio, variables) = match (self.tty, self.stdin) {
             (true, _) => (Stdio::Terminal(Size::default()), ON_TERMINAL),
             (false, PipedStdin::Pipe) => (Stdio::Open, ON_PIPES),
@@ -134,9 +143,10 @@ impl Arguments for ExecCommand {
             stdio,
             workflow: self.links.into(),
             wish,
+            service: Service { is_probed, publish: Vec::new() },
             ..Request::new(caller.clone(), work).in_directory(self.workdir)
         };
-        Ok(Opening { request, wait, portion })
+        Ok(Opening { request, wait: Wait { ready, ..wait }, portion })
     }
 }
 

@@ -5,6 +5,7 @@ pub(super) mod exec_command;
 pub(super) mod list_sessions;
 mod portion;
 pub(super) mod read_session;
+mod ready;
 mod screen;
 mod truncate;
 pub(super) mod write_stdin;
@@ -18,6 +19,7 @@ pub(crate) use encode::chunk;
 pub(crate) use list_sessions::list;
 pub(crate) use portion::Portion;
 pub(crate) use read_session::looked;
+pub(crate) use ready::readiness;
 
 /// Which session is meant.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -86,6 +86,6 @@ impl WaitArguments {
         let until = until
             .map_err(|error| BadArgument::Contradiction(format!("yield_until is no pattern: {error}")))?;
         let portion = Portion::of(self.max_output_tokens, self.separate_streams, limits);
-        Ok((Wait { longest, until, quiet }, portion))
+        Ok((Wait { longest, until, quiet, ready: Vec::new() }, portion))
     }
 }

@@ -1,0 +1,126 @@
+//! Services: a command is answered for once what it serves is ready.
+
+use runward_testkit::mcp::Client;
+use serde_json::{Value, json};
+
+use super::{Reply, client, client_with, exec};
+
+/// Serves its directory over HTTP on a port of the loopback, after a while in which it does not listen.
+fn serve(port: u16) -> String {
+    format!("sleep 0.2; exec python3 -u -m http.server {port} --bind 127.0.0.1")
+}
+
+fn notes(reply: &Reply) -> &str {
+    reply.note().strip_prefix("note: ").unwrap_or_default()
+}
+
+/// A directory that the confined may write.
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"))).unwrap()
+}
+
+fn ready(client: &mut dyn Client, cmd: &str, ready: Value) -> Reply {
+    exec(client, json!({ "cmd": cmd, "ready": ready, "yield_time_ms": 20_000 }))
+}
+
+#[test]
+fn a_command_is_answered_for_once_it_listens_answers_prints_or_has_made_a_file() {
+    for (profile, first) in [("workspace-write", 8200), ("full-access", 18_200)] {
+        let mut client = client_with(&[("RUNWARD_SANDBOX_PROFILE", profile)]);
+        let directory = directory();
+        for (port, wanted, said) in [
+            (first, json!({ "port": first }), format!("ready: it listens on port {first}")),
+            (
+                first + 1,
+                json!({ "port": first + 1, "path": "/" }),
+                format!("ready: / on port {} answers with 200", first + 1),
+            ),
+            (
+                first + 2,
+                json!({ "port": first + 2, "path": "/none", "status": 404 }),
+                format!("ready: /none on port {} answers with 404", first + 2),
+            ),
+            (
+                first + 3,
+                json!({ "text": "/Serving HTTP on .* port/" }),
+                "ready: the text was printed".to_owned(),
+            ),
+        ] {
+            let reply = ready(&mut client, &serve(port), wanted);
+            assert_eq!(notes(&reply), said, "{profile}: {reply:?}");
+            reply.session();
+        }
+        let cmd = "sleep 0.2; touch made; sleep 600";
+        let arguments = json!({ "cmd": cmd, "workdir": directory.path(), "ready": { "file": "made" }, "yield_time_ms": 20_000 });
+        let reply = exec(&mut client, arguments);
+        assert_eq!(notes(&reply), "ready: made is there", "{profile}: {reply:?}");
+        reply.session();
+    }
+}
+
+#[test]
+fn a_service_in_the_background_gets_ready_after_its_command_has_ended() {
+    let mut client = client();
+    let reply = ready(
+        &mut client,
+        &format!("({}) >/dev/null 2>&1 & echo started", serve(8210)),
+        json!({ "port": 8210 }),
+    );
+    assert!(
+        notes(&reply).starts_with("ready: it listens on port 8210\nnote: 1 process goes on"),
+        "{reply:?}"
+    );
+    assert_eq!((reply.exit_code(), reply.output()), (0, "started\n"));
+    let session = reply.session();
+    let listed = Reply::of(&client.call("list_sessions", json!({})));
+    assert!(
+        listed
+            .text()
+            .starts_with(&format!("{session}: exited with code 0, and what it left behind goes on, ")),
+        "{listed:?}"
+    );
+    assert!(listed.text().contains(", listens on 8210, "), "{listed:?}");
+}
+
+#[test]
+fn the_answer_says_that_it_has_ended_or_that_the_time_is_up() {
+    let mut client = client();
+    let ended = ready(&mut client, "echo gone; exit 3", json!({ "port": 8220 }));
+    assert_eq!(ended.exit_code(), 3);
+    assert!(notes(&ended).starts_with("not ready: all of it has ended"), "{ended:?}");
+    let arguments =
+        json!({ "cmd": "sleep 600", "ready": { "port": 8221, "text": "up" }, "yield_time_ms": 300 });
+    let slow = exec(&mut client, arguments);
+    assert!(notes(&slow).starts_with("not ready after "), "{slow:?}");
+    slow.session();
+}
+
+#[test]
+fn what_another_session_or_the_host_serves_makes_nothing_ready() {
+    let host = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = host.local_addr().unwrap().port();
+    let mut client = client();
+    ready(&mut client, &serve(8230), json!({ "port": 8230 })).session();
+    for port in [8230, taken] {
+        let arguments =
+            json!({ "cmd": "sleep 600", "ready": { "port": port, "path": "/" }, "yield_time_ms": 400 });
+        assert!(notes(&exec(&mut client, arguments)).starts_with("not ready after "), "{port}");
+    }
+    let mut open = client_with(&[("RUNWARD_SANDBOX_PROFILE", "full-access")]);
+    let arguments =
+        json!({ "cmd": "sleep 600", "ready": { "port": taken, "path": "/" }, "yield_time_ms": 400 });
+    assert!(notes(&exec(&mut open, arguments)).starts_with("not ready after "));
+    host.set_nonblocking(true).unwrap();
+    assert!(host.accept().is_err(), "nobody asked what is not the session's");
+}
+
+#[test]
+fn a_link_does_not_make_a_file_of_the_host_one_that_the_session_sees() {
+    let outside = tempfile::NamedTempFile::new_in("/tmp").unwrap();
+    let mut client = client();
+    let cmd = format!("ln -s {} /tmp/link; sleep 600", outside.path().display());
+    for file in ["/tmp/link", outside.path().to_str().unwrap()] {
+        let arguments = json!({ "cmd": cmd, "ready": { "file": file }, "yield_time_ms": 500 });
+        assert!(notes(&exec(&mut client, arguments)).starts_with("not ready after "), "{file}");
+    }
+}
