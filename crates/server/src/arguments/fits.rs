@@ -65,10 +65,11 @@ fn fits(schema: &Value, value: &Value) -> bool {
         ("array", Value::Array(items)) => items.iter().all(|item| fits(&schema["items"], item)),
         ("object", Value::Object(fields)) => match &schema["properties"] {
             Value::Object(known) => {
-                known.len() == fields.len()
-                    && known
+                let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                required.into_iter().all(|name| fields.contains_key(name))
+                    && fields
                         .iter()
-                        .all(|(name, known)| fields.get(name).is_some_and(|field| fits(known, field)))
+                        .all(|(name, field)| known.get(name).is_some_and(|known| fits(known, field)))
             }
             _ => fields.values().all(|field| fits(&schema["additionalProperties"], field)),
         },

@@ -79,6 +79,7 @@ impl Shape {
     pub(crate) fn input_schema(&self) -> JsonObject {
         let mut properties = self.properties.clone();
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.retain(|key, bound| !is_no_bound(key, bound));
             if property.contains_key("properties") {
                 property.retain(|key, _| ["type", "properties", "description"].contains(&key.as_str()));
             }
@@ -149,6 +150,17 @@ fn tidy(schema: &mut Value) {
     }
     let inner = fields.get_mut("properties").and_then(Value::as_object_mut);
     inner.into_iter().flat_map(JsonObject::values_mut).for_each(tidy);
+}
+
+/// Whether a bound is one that nobody comes near.
+fn is_no_bound(key: &str, bound: &Value) -> bool {
+    /// Beyond this no argument means anything.
+    const FAR: u64 = 1 << 48;
+    match key {
+        "minimum" => *bound == json!(0),
+        "maximum" => bound.as_u64().is_some_and(|most| most >= FAR),
+        _ => false,
+    }
 }
 
 fn says_nothing(default: &Value) -> bool {

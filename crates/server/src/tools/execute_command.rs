@@ -14,7 +14,7 @@ pub(super) const TOOL: Tool = Tool {
         loops and substitutions work. It runs to its end, and the reply is YAML with exit_code, stdout and stderr. \
         Every command in the line must be allowed by the operator; a refusal says which are. \
         Nothing can be typed while it runs: give `input` beforehand. \
-        Each call is a fresh process: use `cwd` instead of `cd`; variables end with it. What it leaves running goes on as a session.",
+        Each call is a fresh process: use `cwd` instead of `cd`; variables end with it, background processes go on.",
     alternatives: &[Alternative {
         tool: "execute_process",
         when: "For one program with awkward arguments use execute_process.",

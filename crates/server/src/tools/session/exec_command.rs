@@ -81,7 +81,7 @@ struct ExecCommand {
     #[serde(default = "ten_seconds")]
     yield_time_ms: u64,
     #[schemars(
-        description = "Reply once what it starts is ready: listens on port, answers path there with status (200), printed text, made file."
+        description = "Reply once it listens on port, answers path there with status (200), printed text, or made file."
     )]
     ready: Option<ReadyArguments>,
     #[serde(flatten)]

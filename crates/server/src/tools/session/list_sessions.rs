@@ -13,7 +13,7 @@ use crate::arguments::{Arguments, BadArgument, Decoder};
 pub(in super::super) const TOOL: Tool = Tool {
     name: "list_sessions",
     title: "List sessions",
-    description: "List the sessions that go on, the ports that they listen on, and those that ended since.",
+    description: "List the sessions that go on, with the ports they listen on, and those that ended.",
     alternatives: &[],
     annotations,
     output: Some(schema),
