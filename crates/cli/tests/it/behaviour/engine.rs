@@ -69,6 +69,7 @@ impl Door for InProcess {
             timeout: Some(ask.timeout),
             workflow: runward_model::Workflow::default(),
             wish: runward_model::Wish::default(),
+            service: runward_model::Service::default(),
         };
         let call = CallId(self.calls.len().try_into().unwrap());
         self.calls.insert(

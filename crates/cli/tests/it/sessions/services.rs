@@ -117,10 +117,11 @@ fn what_another_session_or_the_host_serves_makes_nothing_ready() {
 #[test]
 fn a_link_does_not_make_a_file_of_the_host_one_that_the_session_sees() {
     let outside = tempfile::NamedTempFile::new_in("/tmp").unwrap();
-    let mut client = client();
-    let cmd = format!("ln -s {} /tmp/link; sleep 600", outside.path().display());
+    let mut client = client_with(&[("RUNWARD_SANDBOX_WRITABLE_ROOTS", "/nowhere/at/all")]);
+    let cmd = format!("ln -sf {} /tmp/link; sleep 600", outside.path().display());
     for file in ["/tmp/link", outside.path().to_str().unwrap()] {
         let arguments = json!({ "cmd": cmd, "ready": { "file": file }, "yield_time_ms": 500 });
-        assert!(notes(&exec(&mut client, arguments)).starts_with("not ready after "), "{file}");
+        let reply = exec(&mut client, arguments);
+        assert!(notes(&reply).starts_with("not ready after "), "{file}: {reply:?}");
     }
 }
