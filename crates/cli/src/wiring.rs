@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
-use runward_engine::{ApprovalSettings, AtDoor, Engine, LoginSettings, OutputSettings, Sandboxing};
+use runward_engine::{NamedWorkspaces, ApprovalSettings, AtDoor, Engine, LoginSettings, OutputSettings, Sandboxing};
 use runward_model::{Principal, Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
@@ -54,6 +54,7 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
         max_sessions: config.limits.sessions,
         queue_wait: config.limits.queue_wait,
         max_kept: config.limits.kept_sessions,
+        workspaces: NamedWorkspaces { most: config.raw.workspaces, keep: config.raw.workspace_keep },
         output: output_settings(config),
         login: login_settings(config),
         approvals: approval_settings(config),

@@ -16,7 +16,7 @@ use runward_sandbox::{Scene, Settings};
 
 use crate::host::Host;
 use crate::network::Unreached;
-use crate::workspaces::{ProxyPort, Workspaces};
+use crate::workspaces::{self, Place, ProxyPort, Workspaces};
 
 /// Variables by which programs find a proxy that speaks HTTP.
 const HTTP_PROXY: [&str; 4] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
@@ -54,6 +54,8 @@ pub struct AtDoor {
 pub(crate) struct ConfineAsk<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) confinement: Confinement,
+    /// The name of the workspace that it wants to share.
+    pub(crate) workspace: Option<&'a str>,
     /// A narrower profile that rules want for it.
     pub(crate) profile: Option<Profile>,
 }
@@ -109,6 +111,8 @@ pub(crate) struct Confined {
     pub(crate) proxy_port: Option<ProxyPort>,
     /// The hosts that it was kept from.
     pub(crate) unreached: Unreached,
+    /// Held while it is in a named workspace.
+    pub(crate) place: Option<Place>,
     /// Held while it can reach this host.
     pub(crate) networked: Option<Arc<()>>,
 }
@@ -133,7 +137,9 @@ pub(crate) async fn confine(
         .map_err(|error| Refusal::Unconfinable(error.to_string()))?;
     let mut confined = Confined { fence, enforced, hosts: reach.hosts().cloned(), ..Confined::default() };
     if let Some(fence) = &mut confined.fence {
-        workspaces.enter(fence, &ask.caller.principal, confined.hosts.as_ref());
+        let (owner, hosts) = ((&ask.caller.principal, ask.workspace), confined.hosts.as_ref());
+        confined.place = workspaces.enter(fence, owner, hosts)?;
+        confined.enforced.workspace = workspaces::writable(fence);
         confined.proxy_port = confined.hosts.is_some().then(|| workspaces.port());
         fence.proxy_port = confined.proxy_port.as_ref().map_or(fence.proxy_port, |port| port.number);
     }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex as AsyncMutex;
 const REMEMBERED: Duration = Duration::from_mins(10);
 
 /// Where nobody knows which client calls, whoever knows a name is attached to its run: so short a name could be guessed.
-const UNGUESSABLE: usize = 22;
+pub(crate) const UNGUESSABLE: usize = 22;
 
 /// The run that a name stands for, once it has started. Whoever starts it holds the lock meanwhile.
 pub(crate) type Slot = Arc<AsyncMutex<Option<OutputId>>>;
@@ -49,10 +49,11 @@ impl Keys {
 
 /// Tells requests apart; who sent them and by which client program makes no difference.
 fn fingerprint(request: &Request) -> u64 {
-    let Request { caller, work, cwd, env, door_env, stdio, timeout, workflow, wish, service } = request;
+    let Request { caller, work, cwd, env, door_env, stdio, timeout, workflow, wish, workspace, service } =
+        request;
     let Workflow { input_from, only_if, on_failure, key: _ } = workflow;
     let mut hasher = DefaultHasher::new();
-    (&caller.door, door_env, stdio, timeout, wish, service).hash(&mut hasher);
+    (&caller.door, door_env, stdio, timeout, wish, workspace, service).hash(&mut hasher);
     format!("{work:?} {cwd:?} {env:?} {input_from:?} {only_if:?} {on_failure:?}").hash(&mut hasher);
     hasher.finish()
 }

@@ -74,6 +74,7 @@ pub use session::Session;
 pub use settings::{OutputSettings, Settings};
 pub use typing::NotTaken;
 pub use watch::{OnDisconnect, Watch};
+pub use workspaces::{NamedWorkspace, NamedWorkspaces};
 
 use keys::Keys;
 use outputs::Outputs;
@@ -81,7 +82,7 @@ use plan::Plan;
 use record::Recorder;
 use room::{Place, Room};
 use runward_spool::Store;
-use workspaces::Workspaces;
+use workspaces::{Ends, Workspaces};
 
 /// The one path that every door shares. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -143,6 +144,8 @@ impl Engine {
         let kept_room = Room::of(2 * settings.max_kept + settings.max_sessions);
         let kept = kept::Table::new(settings.max_kept);
         let (stopping, sessions) = (CancellationToken::new(), TaskTracker::new());
+        let ends = Ends { host: host.clone(), tasks: sessions.clone(), stopping: stopping.clone() };
+        let workspaces = Workspaces::new(settings.workspaces, ends);
         let (store, outputs) = (Store::new(settings.output.clone()), Outputs::new(settings.output.keep));
         let outputs = Arc::new(outputs);
         let secrets = Secrets::new(&settings.secrets).unwrap_or_default();
@@ -162,7 +165,7 @@ impl Engine {
             keys: Keys::default(),
             logins: Logins::default(),
             recorder,
-            workspaces: Workspaces::default(),
+            workspaces,
             listener: OnceLock::new(),
             secrets,
         }))
@@ -311,6 +314,12 @@ impl Engine {
     /// A session of this principal, for somebody who only looks.
     pub fn session(&self, principal: &Principal, id: SessionId) -> Option<Session> {
         self.0.outputs.session(principal, id)
+    }
+
+    /// The named workspaces of this principal, by their names. Those of callers who show nothing are not listed: to know
+    /// a name is to be let in.
+    pub fn workspaces(&self, principal: &Principal) -> Vec<NamedWorkspace> {
+        if principal.shows_nothing() { Vec::new() } else { self.0.workspaces.named(principal) }
     }
 
     /// Who tells commands from everybody else.

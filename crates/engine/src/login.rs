@@ -107,7 +107,8 @@ impl LoginShell<'_> {
         let scene = Scene { cwd: Path::new(PLACE), program: self.program, projects: &[] };
         // Nobody's, so it shares nothing with any command.
         let caller = Caller::new(DOOR, Principal::local().any_client());
-        let ask = ConfineAsk { caller: &caller, confinement: Confinement::Usual, profile: None };
+        let ask =
+            ConfineAsk { caller: &caller, confinement: Confinement::Usual, workspace: None, profile: None };
         let place = (&*shared.host, &shared.workspaces);
         let confined = confine::confine(&shared.settings.sandboxing, place, ask, scene).await;
         confined.map_err(|refusal| Problem::NotStarted(refusal.to_string()))

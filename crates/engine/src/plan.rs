@@ -133,7 +133,8 @@ impl Plan {
         let Resolved { cwd, .. } = &self.resolved;
         let scene = Scene { cwd: &cwd.path, program: &self.program, projects: &self.request.caller.projects };
         let (caller, profile) = (&self.request.caller, self.verdict.profile());
-        let ask = ConfineAsk { caller, confinement: self.confinement, profile };
+        let workspace = self.request.workspace.as_deref();
+        let ask = ConfineAsk { caller, confinement: self.confinement, workspace, profile };
         let confined = match &self.resolved.patch {
             Some(_) => confine::confine_own(sandboxing, ask, scene),
             None => confine::confine(sandboxing, (&**host, workspaces), ask, scene).await,

@@ -12,6 +12,7 @@ use runward_policy::Rulebook;
 pub use runward_spool::Settings as OutputSettings;
 
 use crate::Background;
+use crate::workspaces::NamedWorkspaces;
 use runward_login::LoginSettings;
 
 /// What the engine is told once, at start. No field is optional: the defaults are in `config/default.toml`.
@@ -53,6 +54,8 @@ pub struct Settings {
     pub queue_wait: Duration,
     /// How many sessions a principal may keep.
     pub max_kept: usize,
+    /// How many named workspaces there may be, and for how long.
+    pub workspaces: NamedWorkspaces,
     /// Where and for how long whole outputs are kept.
     pub output: OutputSettings,
     /// What is done about login shells.

@@ -124,7 +124,7 @@ pub(crate) fn begin(
         let Supervised { mut outcome, left, held, leaving } = supervision.run().await;
         // Another command may run, and the disk is given back, before the answer goes out.
         let running = leaving.make_room();
-        let Confined { temporary, unreached, networked, proxy_port, .. } = confined;
+        let Confined { temporary, unreached, networked, proxy_port, place, .. } = confined;
         drop(temporary);
         // So may its proxy's port, unless what was left behind still has that.
         let proxy_port = proxy_port.filter(|_| left.is_some());
@@ -132,7 +132,7 @@ pub(crate) fn begin(
         running.end(open, outcome).await;
         discard(left, &stopping).await;
         // What was left alive may reach this host for as long as it prints.
-        drop((networked, proxy_port));
+        drop((networked, proxy_port, place));
     });
     session
 }

@@ -96,6 +96,11 @@ impl Principal {
         &self.name
     }
 
+    /// Whether nothing but a connection from this machine tells who this is.
+    pub fn shows_nothing(&self) -> bool {
+        *self == Principal { share: self.share.clone(), ..Principal::local() }
+    }
+
     /// Whether nobody knows which client this is.
     pub fn is_any_client(&self) -> bool {
         self.share == Share::Holders

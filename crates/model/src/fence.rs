@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -231,6 +232,9 @@ pub struct Enforced {
     pub tier: Tier,
     /// What this host cannot keep of what the profile promises.
     pub unkept: Vec<Promise>,
+    /// What is its workspace, where it has one: all of that is writable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<PathBuf>,
     /// Why its directory is nobody's workspace and so not writable, and what would make it one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_workspace: Option<String>,
@@ -262,6 +266,7 @@ impl Default for Enforced {
             network: Network::On,
             tier: Tier::None,
             unkept: Vec::new(),
+            workspace: None,
             no_workspace: None,
         }
     }

@@ -148,6 +148,14 @@ pub enum Refusal {
         /// How long it has to be.
         least: usize,
     },
+    /// A workspace cannot be called that.
+    #[error("workspace {name:?} {reason}")]
+    WorkspaceName {
+        /// The name.
+        name: String,
+        /// Why, and what to write instead.
+        reason: String,
+    },
     /// Two inputs were given.
     #[error("input and input_from exclude each other; give one of them")]
     TwoInputs,

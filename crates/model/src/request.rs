@@ -31,6 +31,8 @@ pub struct Request {
     pub workflow: Workflow,
     /// What it would like beyond what it gets unasked.
     pub wish: Wish,
+    /// The name of the workspace that it shares with other requests, where its client's others are not known.
+    pub workspace: Option<String>,
     /// Who reaches what it serves, besides the other commands of its client.
     pub service: Service,
 }
@@ -64,6 +66,7 @@ impl Request {
             timeout: None,
             workflow: Workflow::default(),
             wish: Wish::default(),
+            workspace: None,
             service: Service::default(),
         }
     }

@@ -53,6 +53,10 @@ pub struct Call {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(!skip_serializing_if, range(max = LONGEST_RESUME))]
     pub resume_ms: u64,
+    /// The name of a workspace: requests that name the same one share temporary files and a loopback.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(!skip_serializing_if)]
+    pub workspace: Option<String>,
     /// The terminal to run on.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(!skip_serializing_if)]

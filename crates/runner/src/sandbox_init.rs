@@ -74,6 +74,9 @@ fn next_spawn(channel: &mut Channel) -> io::Result<Option<(SessionId, Launch, Ve
     }
 }
 
+/// The number of a command's first process, and its way to the network.
+type Begun = Result<(i32, Option<ProxyListener>), Failure>;
+
 /// The one command in a sandbox: every process of the namespace but the first is its own.
 struct SandboxedCommand<'a> {
     session: SessionId,
@@ -93,7 +96,7 @@ struct SandboxedCommand<'a> {
 impl<'a> SandboxedCommand<'a> {
     fn begin(
         session: SessionId,
-        (started, sockets): (Result<(i32, Option<ProxyListener>), Failure>, Option<Sockets>),
+        (started, sockets): (Begun, Option<Sockets>),
         mut broker: Option<&'a mut Broker>,
         channel: &Channel,
     ) -> Self {
@@ -135,12 +138,7 @@ impl<'a> SandboxedCommand<'a> {
     }
 }
 
-fn start(
-    enclosure: &Enclosure,
-    launch: &Launch,
-    mut fds: Vec<OwnedFd>,
-    stack: &mut Stack,
-) -> Result<(i32, Option<ProxyListener>), Failure> {
+fn start(enclosure: &Enclosure, launch: &Launch, mut fds: Vec<OwnedFd>, stack: &mut Stack) -> Begun {
     let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
     let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);

@@ -13,6 +13,7 @@ mod frame;
 mod refusal;
 mod start;
 mod stream;
+mod workspaces;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +60,7 @@ pub(crate) fn routes(engine: Engine, settings: RawSettings, open: Open) -> Route
     Router::new()
         .route("/raw", post(start::start))
         .route("/check", post(check::check))
+        .route("/raw/workspaces", get(workspaces::list))
         .route("/raw/{session}", get(follow::follow).delete(drive::stop))
         .route("/raw/{session}/signal", post(drive::signal))
         .route("/raw/{session}/resize", post(drive::resize))

@@ -33,6 +33,8 @@ readers! {
     queue: Duration = duration(Duration::ZERO..=Duration::from_mins(5));
     poll: Duration = duration(Duration::from_secs(5)..=DAY);
     sessions: usize = count(1..=4096);
+    workspaces: usize = count(0..=4096);
+    a_while: Duration = duration(Duration::ZERO..=DAY);
     tokens: usize = count(16..=1_000_000);
     memory: Option<u64> = some_size(1 << 40);
     processes: Option<u64> = some_count(1 << 22);
@@ -158,6 +160,12 @@ pub(crate) struct Raw {
     pub(crate) timeout: Option<Duration>,
     #[serde(deserialize_with = "raw_network")]
     pub(crate) network: Reach,
+    /// How many named workspaces each token may have.
+    #[serde(deserialize_with = "workspaces")]
+    pub(crate) workspaces: usize,
+    /// For how long one is kept after its last command.
+    #[serde(deserialize_with = "a_while")]
+    pub(crate) workspace_keep: Duration,
 }
 
 /// How MCP is spoken.

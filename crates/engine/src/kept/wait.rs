@@ -103,10 +103,10 @@ pub(super) async fn wait(entry: &Entry, wait: &Wait) -> Met {
 }
 
 async fn is_over(entry: &Entry, wait: &Wait) {
-    if !wait.ready.is_empty() {
-        entry.session.watch().over().await;
-    } else {
+    if wait.ready.is_empty() {
         entry.has_news().await;
+    } else {
+        entry.session.watch().over().await;
     }
 }
 

@@ -56,6 +56,7 @@ fn request(call: Call, caller: Caller, settings: &RawSettings) -> Request {
         env: call.env.into_iter().collect(),
         stdio,
         timeout: own.or(settings.timeout),
+        workspace: call.workspace.filter(|name| !name.is_empty()),
         ..Request::new(caller, work).in_directory(call.cwd.map(Into::into))
     }
 }

@@ -41,6 +41,7 @@ fn meaning(refusal: &Refusal) -> (StatusCode, &'static str) {
         | Refusal::Earlier { .. }
         | Refusal::KeyTaken(_)
         | Refusal::KeyGuessable { .. }
+        | Refusal::WorkspaceName { .. }
         | Refusal::TwoInputs => (StatusCode::BAD_REQUEST, "bad_request"),
     }
 }

@@ -40,6 +40,9 @@ pub(crate) fn of_run(receipt: &Receipt) -> Value {
     if let Some(fields) = policy.as_object_mut().filter(|_| enforced.profile != Profile::FullAccess) {
         let (profile, network, tier) = (enforced.profile, enforced.network, enforced.tier);
         let mut sandbox = rmcp::object!({ "profile": profile, "network": network, "tier": tier });
+        if let Some(workspace) = &enforced.workspace {
+            sandbox.insert("workspace".to_owned(), json!(workspace.to_string_lossy()));
+        }
         if let Some(warning) = enforced.warning() {
             sandbox.insert("missing".to_owned(), json!(enforced.unkept));
             sandbox.insert("warning".to_owned(), json!(warning));

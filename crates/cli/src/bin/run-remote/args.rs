@@ -24,6 +24,8 @@ pub(crate) struct Args {
     pub(crate) tty: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) cwd: Option<String>,
+    /// The name of a workspace to share.
+    pub(crate) workspace: Option<String>,
     /// Whether it is only judged.
     pub(crate) check: bool,
     pub(crate) program: String,
@@ -68,7 +70,7 @@ fn option(
 ) -> Result<(), Failure> {
     let (name, value) =
         word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value.to_owned())));
-    if !["--keep-env", "--timeout", "--cwd"].contains(&name) {
+    if !["--keep-env", "--timeout", "--workspace", "--cwd"].contains(&name) {
         return Err(Failure::usage(format!("there is no option {name}; run-remote --help lists them all")));
     }
     let value = match value {
@@ -81,6 +83,7 @@ fn option(
     match name {
         "--keep-env" => args.keep_env.extend(names(&value)?),
         "--timeout" => args.timeout = Some(duration(&value)?),
+        "--workspace" => args.workspace = Some(value),
         _ => args.cwd = Some(value),
     }
     Ok(())
@@ -90,6 +93,7 @@ fn example(name: &str) -> &'static str {
     match name {
         "--keep-env" => "--keep-env LANG,TERM",
         "--timeout" => "--timeout 90s",
+        "--workspace" => "--workspace build-7f3c9d2e1a4b8c6d5e0f",
         _ => "--cwd /tmp",
     }
 }

@@ -13,6 +13,8 @@ Options:
   -t                             Run on a terminal of this one's size
       --timeout TIME             Stop it after this time, such as 90s, 5m or 1h; exits 124 then
       --cwd DIR                  Run in this directory instead of the current one
+      --workspace NAME           Share temporary files and a loopback with others of this name;
+                                 without a token it needs 22 characters that nobody guesses
       --check                    Say whether it may run, and which file that is; run nothing
   -V, --version                  Print the version
   -h, --help                     Print this

@@ -59,6 +59,7 @@ pub(crate) fn call(args: Args) -> Result<Call, Failure> {
         env: environment(&args.keep_env)?,
         stdin: if streams { Stdin::Stream } else { Stdin::None },
         tty,
+        workspace: args.workspace,
         timeout_ms: args.timeout.map_or(0, milliseconds),
         resume_ms: milliseconds(RESUME),
         executable: args.program,

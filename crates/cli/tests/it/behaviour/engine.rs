@@ -43,6 +43,7 @@ pub(super) fn open(setup: &Setup) -> Box<dyn Door> {
         max_sessions: 64,
         queue_wait: Duration::ZERO,
         max_kept: 64,
+        workspaces: runward_engine::NamedWorkspaces::default(),
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),
             quota: 1 << 30,
@@ -69,6 +70,7 @@ impl Door for InProcess {
             timeout: Some(ask.timeout),
             workflow: runward_model::Workflow::default(),
             wish: runward_model::Wish::default(),
+            workspace: None,
             service: runward_model::Service::default(),
         };
         let call = CallId(self.calls.len().try_into().unwrap());

@@ -11,3 +11,4 @@ pub(crate) mod server;
 mod slow;
 mod streaming;
 mod tool;
+mod workspaces;
