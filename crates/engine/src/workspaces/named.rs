@@ -105,7 +105,9 @@ impl Workspaces {
 
     fn leave(&self, numbers: &[u64]) {
         if let Some(ends) = &self.ends {
-            numbers.iter().for_each(|number| ends.host.leave(*number));
+            for number in numbers {
+                ends.host.leave(*number);
+            }
         }
     }
 

@@ -94,11 +94,9 @@ fn a_token_has_its_own_by_any_name_and_is_told_of_them() {
     };
     run("touch /tmp/file");
     assert_eq!(printed(&run("ls /tmp"), "stdout"), b"file\n");
-    let listed = raw.send("GET", "/raw/workspaces", &token, b"").json();
-    assert_eq!(
-        (&listed["workspaces"][0]["name"], &listed["workspaces"][0]["running"]),
-        (&json!("build"), &json!(0))
-    );
+    let listed = || raw.send("GET", "/raw/workspaces", &token, b"").json()["workspaces"][0].clone();
+    eventually("nobody is in it", || listed()["running"] == json!(0));
+    assert_eq!(listed()["name"], json!("build"));
 }
 
 #[test]
