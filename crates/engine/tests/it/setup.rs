@@ -88,6 +88,8 @@ pub(crate) fn ask(verbs: &[&str]) -> Request {
         timeout: Some(MINUTE),
         workflow: runward_model::Workflow::default(),
         wish: runward_model::Wish::default(),
+        workspace: None,
+        service: runward_model::Service::default(),
     }
 }
 
