@@ -54,6 +54,7 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
         max_sessions: config.limits.sessions,
         queue_wait: config.limits.queue_wait,
         max_kept: config.limits.kept_sessions,
+        publish: config.sandbox.publish.clone(),
         workspaces: NamedWorkspaces { most: config.raw.workspaces, keep: config.raw.workspace_keep },
         output: output_settings(config),
         login: login_settings(config),

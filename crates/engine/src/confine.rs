@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,6 +110,8 @@ pub(crate) struct Confined {
     pub(crate) hosts: Option<Arc<Hosts>>,
     /// Where its proxy listens, where it has one.
     pub(crate) proxy_port: Option<ProxyPort>,
+    /// The ports of it that are opened on this host, and what listens there.
+    pub(crate) published: Vec<(u16, TcpListener)>,
     /// The hosts that it was kept from.
     pub(crate) unreached: Unreached,
     /// Held while it is in a named workspace.

@@ -47,6 +47,8 @@ pub struct Summary {
     pub ports: Vec<u16>,
     /// How many bytes of its output nobody has been given.
     pub unread: u64,
+    /// Which of its ports are opened on this host's loopback.
+    pub published: Vec<u16>,
     /// Whether it runs on a terminal.
     pub is_terminal: bool,
 }
@@ -131,6 +133,7 @@ impl Kept {
             age: entry.started.elapsed(),
             idle: entry.used().elapsed(),
             exit_code: session.command_outcome().map(|outcome| outcome.exit_code()),
+            published: session.receipt().enforced.published.clone(),
             is_running: session.outcome().is_none(),
             ports,
             unread: session.printed().saturating_sub(entry.mark().position),

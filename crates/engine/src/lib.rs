@@ -30,6 +30,7 @@ mod output;
 mod outputs;
 mod patching;
 mod plan;
+mod publish;
 mod record;
 mod redact;
 mod resolve;

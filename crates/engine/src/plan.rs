@@ -31,7 +31,7 @@ use crate::session::Session;
 use crate::streams::input_ends;
 use crate::supervise::{self, Started};
 use crate::watch::Watch;
-use crate::{Engine, Settings, Shared, patching};
+use crate::{Engine, Settings, Shared, patching, publish};
 
 /// What will run, judged and allowed. Only [`Plan::make`] makes one, and only a plan can be spawned.
 #[derive(Debug)]
@@ -140,7 +140,11 @@ impl Plan {
             None => confine::confine(sandboxing, (&**host, workspaces), ask, scene).await,
         };
         match confined {
-            Ok(confined) => {
+            Ok(mut confined) => {
+                let (allowed, ports) = (&engine.0.settings.publish, &self.request.service.publish);
+                if let Err(refusal) = publish::open(allowed, ports, &mut confined) {
+                    return Err(Box::new(Refused { request: self.request, refusal }));
+                }
                 confined.adjust(&mut self.resolved.env);
                 Ok(Plan { confined, ..self })
             }

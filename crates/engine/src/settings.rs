@@ -1,6 +1,7 @@
 //! What the engine is told once, at start.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +55,8 @@ pub struct Settings {
     pub queue_wait: Duration,
     /// How many sessions a principal may keep.
     pub max_kept: usize,
+    /// Which ports of this host's loopback commands may be reached by.
+    pub publish: Vec<RangeInclusive<u16>>,
     /// How many named workspaces there may be, and for how long.
     pub workspaces: NamedWorkspaces,
     /// Where and for how long whole outputs are kept.

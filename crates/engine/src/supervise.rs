@@ -26,7 +26,7 @@ use crate::streams::{Source, Streams};
 use crate::terminal::TerminalHandle;
 use crate::typing::Typing;
 use crate::watch::Watch;
-use crate::{Engine, Settings};
+use crate::{Engine, Settings, publish};
 
 /// How long killed processes are waited for before the answer goes without them.
 const GIVE_UP: Duration = Duration::from_secs(3);
@@ -110,11 +110,12 @@ pub(crate) fn begin(
     watch: Watch,
     started: Started,
 ) -> Session {
-    let Started { mut child, open, place, input: (typing, source), confined } = started;
+    let Started { mut child, open, place, input: (typing, source), mut confined } = started;
     let (id, pid, terminal) = (child.session, child.pid, terminal(&request.stdio, &child));
     let loopback = std::mem::replace(&mut child.loopback, Loopback::Host);
     let begun = Begun { id, pid, receipt, typing, terminal, loopback };
     let (session, running, queue) = Running::begin(engine, request, watch, begun);
+    publish::serve(engine, &session, std::mem::take(&mut confined.published));
     let streams = Streams::take(&mut child, source, running.sink(request));
     let leaving =
         Leaving::new(engine, request, (&session, watch), confined.unreached.clone(), (running, place));

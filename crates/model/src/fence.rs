@@ -235,6 +235,9 @@ pub struct Enforced {
     /// What is its workspace, where it has one: all of that is writable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<PathBuf>,
+    /// Which ports of it are opened on this host's loopback.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<u16>,
     /// Why its directory is nobody's workspace and so not writable, and what would make it one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_workspace: Option<String>,
@@ -267,6 +270,7 @@ impl Default for Enforced {
             tier: Tier::None,
             unkept: Vec::new(),
             workspace: None,
+            published: Vec::new(),
             no_workspace: None,
         }
     }

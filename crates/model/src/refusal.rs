@@ -156,6 +156,14 @@ pub enum Refusal {
         /// Why, and what to write instead.
         reason: String,
     },
+    /// A port cannot be opened on this host's loopback.
+    #[error("port {port} was not published: {reason}; nothing was run")]
+    Unpublishable {
+        /// Which.
+        port: u16,
+        /// Why, and what to do instead.
+        reason: String,
+    },
     /// Two inputs were given.
     #[error("input and input_from exclude each other; give one of them")]
     TwoInputs,

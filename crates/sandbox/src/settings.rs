@@ -121,8 +121,15 @@ impl Settings {
         if self.fallback == Fallback::Refuse && !unkept.is_empty() {
             return Err(Unconfinable::Unkept { profile, unkept, remedy: remedy(abilities) });
         }
-        let mut enforced =
-            Enforced { profile, network, tier: abilities.tier, unkept, workspace: None, no_workspace: None };
+        let mut enforced = Enforced {
+            profile,
+            network,
+            tier: abilities.tier,
+            unkept,
+            workspace: None,
+            published: Vec::new(),
+            no_workspace: None,
+        };
         if abilities.tier == Tier::None {
             return Ok((None, enforced));
         }

@@ -28,6 +28,7 @@ pub fn engine_settings() -> Settings {
         max_sessions: 64,
         queue_wait: Duration::ZERO,
         max_kept: 64,
+        publish: Vec::new(),
         workspaces: runward_engine::NamedWorkspaces::default(),
         output: OutputSettings {
             directory: std::env::temp_dir().join(format!("runward-test-{}", std::process::id())),

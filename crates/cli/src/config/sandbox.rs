@@ -1,5 +1,6 @@
 //! The section `[sandbox]`, and the network of doors that have their own.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,6 +52,9 @@ pub(crate) struct Sandbox {
     /// How long one that nobody uses is kept.
     #[serde(deserialize_with = "cache_keep")]
     pub(crate) cache_keep: Duration,
+    /// Ports of this host's loopback that may be opened for commands.
+    #[serde(deserialize_with = "ports")]
+    pub(crate) publish: Vec<RangeInclusive<u16>>,
     /// Narrower profiles of certain doors.
     #[serde(deserialize_with = "doors")]
     pub(crate) doors: Vec<(String, Profile)>,
@@ -66,6 +70,20 @@ pub(crate) struct NetworkTool {
 
 fn profile<'de, D: Deserializer<'de>>(setting: D) -> Result<Profile, D::Error> {
     choice(setting, &Profile::ALL.map(|profile| (profile.name(), profile)))
+}
+
+/// `PORT` or `FIRST-LAST` each.
+fn ports<'de, D: Deserializer<'de>>(setting: D) -> Result<Vec<RangeInclusive<u16>>, D::Error> {
+    let port = |text: &str| text.trim().parse().ok().filter(|port: &u16| *port > 0);
+    let range = |text: &String| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = port(first).zip(port(last)).filter(|(first, last)| first <= last);
+        range.map(|(first, last)| first..=last).ok_or_else(|| {
+            let what = "is no port; write one from 1 to 65535, or a range such as \"3000-3999\"";
+            D::Error::custom(format!("{text:?} {what}"))
+        })
+    };
+    Vec::<String>::deserialize(setting)?.iter().map(range).collect()
 }
 
 /// `DOOR=PROFILE` each.

@@ -79,7 +79,10 @@ impl Shape {
     pub(crate) fn input_schema(&self) -> JsonObject {
         let mut properties = self.properties.clone();
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
-            property.retain(|key, bound| !is_no_bound(key, bound));
+            property.retain(|key, bound| key != "title" && !is_no_bound(key, bound));
+            if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut) {
+                items.retain(|key, _| key == "type");
+            }
             if property.contains_key("properties") {
                 property.retain(|key, _| ["type", "properties", "description"].contains(&key.as_str()));
             }

@@ -19,6 +19,7 @@ fn meaning(refusal: &Refusal) -> (StatusCode, &'static str) {
         | Refusal::NotApproved { .. }
         | Refusal::EscalationRefused(_)
         | Refusal::Environment(_)
+        | Refusal::Unpublishable { .. }
         | Refusal::CwdOutsideRoots { .. } => (StatusCode::FORBIDDEN, "denied"),
         Refusal::NotFound { .. } => (StatusCode::NOT_FOUND, "program_not_found"),
         Refusal::NotExecutable(_) => (StatusCode::BAD_REQUEST, "not_executable"),

@@ -43,6 +43,9 @@ pub(crate) fn of_run(receipt: &Receipt) -> Value {
         if let Some(workspace) = &enforced.workspace {
             sandbox.insert("workspace".to_owned(), json!(workspace.to_string_lossy()));
         }
+        if !enforced.published.is_empty() {
+            sandbox.insert("published".to_owned(), json!(enforced.published));
+        }
         if let Some(warning) = enforced.warning() {
             sandbox.insert("missing".to_owned(), json!(enforced.unkept));
             sandbox.insert("warning".to_owned(), json!(warning));

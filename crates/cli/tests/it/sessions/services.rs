@@ -1,6 +1,6 @@
 //! Services: a command is answered for once what it serves is ready.
 
-use runward_testkit::mcp::Client;
+use runward_testkit::mcp::{Client, StdioClient};
 use serde_json::{Value, json};
 
 use super::{Reply, client, client_with, exec};
@@ -124,4 +124,97 @@ fn a_link_does_not_make_a_file_of_the_host_one_that_the_session_sees() {
         let reply = exec(&mut client, arguments);
         assert!(notes(&reply).starts_with("not ready after "), "{file}: {reply:?}");
     }
+}
+
+/// A port of this host's loopback that nobody listens on.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// What a server at this host's loopback answers first, if anybody does.
+fn first_line(port: u16) -> Option<String> {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.write_all(b"GET / HTTP/1.0\r\n\r\n").ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    Some(line).filter(|line| !line.is_empty())
+}
+
+fn publish(client: &mut dyn Client, port: u16) -> Reply {
+    let arguments =
+        json!({ "cmd": serve(port), "ready": { "port": port }, "publish": [port], "yield_time_ms": 20_000 });
+    exec(client, arguments)
+}
+
+#[test]
+fn a_published_port_is_reached_from_the_host_for_as_long_as_its_session_lives() {
+    let (mut client, port) = (client(), free_port());
+    let reply = publish(&mut client, port);
+    let session = reply.session();
+    assert_eq!(reply.field("policy")["sandbox"]["published"], json!([port]), "{reply:?}");
+    assert!(first_line(port).unwrap().contains("200 OK"));
+    let listed = Reply::of(&client.call("list_sessions", json!({})));
+    assert!(
+        listed.text().contains(&format!(", listens on {port}, published at 127.0.0.1:{port}, ")),
+        "{listed:?}"
+    );
+    let mut other = super::client();
+    let reaches = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && echo reached || echo kept");
+    let tried = Reply::of(&other.call("shell", json!({ "command": reaches })));
+    assert_eq!(tried.field("stdout"), "kept\n", "a command of another client has no way there");
+    client.call("kill_session", json!({ "session_id": session }));
+    runward_testkit::eventually("it is closed", || {
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_err()
+    });
+}
+
+#[test]
+fn a_port_is_published_at_no_other_address() {
+    let (mut client, port) = (client(), free_port());
+    publish(&mut client, port).session();
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap()
+        + &std::fs::read_to_string("/proc/net/tcp6").unwrap();
+    let ending = format!(":{port:04X}");
+    let listens = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let address = words.next().filter(|address| address.ends_with(&ending))?;
+        (words.nth(1) == Some("0A")).then(|| address.to_owned())
+    };
+    let all: Vec<String> = table.lines().filter_map(listens).collect();
+    assert_eq!(all, [format!("0100007F{ending}")]);
+}
+
+#[test]
+fn a_port_that_is_taken_not_allowed_or_already_the_hosts_is_refused_and_nothing_runs() {
+    let host = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = host.local_addr().unwrap().port();
+    let directory = directory();
+    let (mut usual, mut closed) = (client(), client_with(&[("RUNWARD_SANDBOX_PUBLISH", "3000-3999")]));
+    let mut open = client_with(&[("RUNWARD_SANDBOX_PROFILE", "full-access")]);
+    let cases: [(&mut StdioClient, Vec<(u16, &str)>); 3] = [
+        (&mut usual, vec![(taken, "cannot be opened"), (80, "sandbox.publish does not have it")]),
+        (&mut closed, vec![(4000, "sandbox.publish does not have it")]),
+        (&mut open, vec![(free_port(), "no loopback of its own")]),
+    ];
+    for (client, refused) in cases {
+        for (port, why) in refused {
+            let arguments = json!({ "cmd": "touch ran", "workdir": directory.path(), "publish": [port] });
+            let reply = exec(client, arguments);
+            assert!(reply.is_error() && reply.text().contains(why), "{port}: {reply:?}");
+            assert!(!directory.path().join("ran").exists(), "{port}");
+        }
+    }
+    let wrong = exec(&mut usual, json!({ "cmd": "true", "publish": ["x"] }));
+    assert!(wrong.text().contains("publish must be an array of ports"), "{wrong:?}");
+}
+
+#[test]
+fn what_a_command_leaves_in_the_background_stays_published() {
+    let (mut client, port) = (client(), free_port());
+    let cmd = format!("({}) >/dev/null 2>&1 &", serve(port));
+    let arguments =
+        json!({ "cmd": cmd, "ready": { "port": port }, "publish": [port], "yield_time_ms": 20_000 });
+    assert_eq!(exec(&mut client, arguments).exit_code(), 0);
+    assert!(first_line(port).unwrap().contains("200 OK"));
 }

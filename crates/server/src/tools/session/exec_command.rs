@@ -1,5 +1,7 @@
 //! `exec_command`: a command that may go on after the reply.
 
+use std::collections::BTreeSet;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -84,6 +86,12 @@ struct ExecCommand {
         description = "Reply once it listens on port, answers path there with status (200), printed text, or made file."
     )]
     ready: Option<ReadyArguments>,
+    #[serde(default)]
+    #[schemars(
+        description = "Open these ports of it at 127.0.0.1 too.",
+        title = "an array of ports (integers from 1 to 65535)"
+    )]
+    publish: Vec<NonZeroU16>,
     #[serde(flatten)]
     showing: WaitArguments,
     #[serde(flatten)]
@@ -127,6 +135,8 @@ impl Arguments for ExecCommand {
         let ready = self.ready.map(ReadyArguments::conditions).transpose()?.unwrap_or_default();
         let longest = if ready.is_empty() { LONGEST } else { LONGEST.max(limits.longest_poll) };
         let (wait, portion) = self.showing.within(self.yield_time_ms, (SHORTEST, longest), limits)?;
+        let publish: BTreeSet<u16> = self.publish.into_iter().map(NonZeroU16::get).collect();
+        let publish = publish.into_iter().collect();
         let is_probed = ready.iter().any(|ready| matches!(ready, Ready::Http { .. }));
         let (stdio, variables) = match (self.tty, self.stdin) {
             (true, _) => (Stdio::Terminal(Size::default()), ON_TERMINAL),
@@ -143,7 +153,7 @@ impl Arguments for ExecCommand {
             stdio,
             workflow: self.links.into(),
             wish,
-            service: Service { is_probed, publish: Vec::new() },
+            service: Service { is_probed, publish },
             ..Request::new(caller.clone(), work).in_directory(self.workdir)
         };
         Ok(Opening { request, wait: Wait { ready, ..wait }, portion })

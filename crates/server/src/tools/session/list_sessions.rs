@@ -59,12 +59,18 @@ fn line(session: &Summary) -> String {
         (Some(code), false) => format!("exited with code {code}"),
         (Some(code), true) => format!("exited with code {code}, and what it left behind goes on"),
     };
-    let listens: Vec<String> = session.ports.iter().map(ToString::to_string).collect();
-    let listens =
-        if listens.is_empty() { String::new() } else { format!(", listens on {}", listens.join(", ")) };
+    let places = |what: &str, ports: &[u16], before: &str| {
+        let ports: Vec<String> = ports.iter().map(|port| format!("{before}{port}")).collect();
+        if ports.is_empty() { String::new() } else { format!(", {what} {}", ports.join(", ")) }
+    };
+    let listens = places("listens on", &session.ports, "");
+    let published = places("published at", &session.published, "127.0.0.1:");
     let tty = if session.is_terminal { ", tty" } else { "" };
     let command = command.lines().next().unwrap_or_default();
-    format!("{id}: {state}, {} s old{tty}{listens}, {unread} unread bytes: {command}\n", age.as_secs())
+    format!(
+        "{id}: {state}, {} s old{tty}{listens}{published}, {unread} unread bytes: {command}\n",
+        age.as_secs()
+    )
 }
 
 fn entry(session: &Summary) -> Value {
@@ -75,6 +81,7 @@ fn entry(session: &Summary) -> Value {
         "exit_code": session.exit_code,
         "tty": session.is_terminal,
         "ports": session.ports,
+        "published": session.published,
         "age_seconds": session.age.as_secs_f64(),
         "idle_seconds": session.idle.as_secs_f64(),
         "unread_bytes": session.unread,
