@@ -155,19 +155,20 @@ fn tidy(schema: &mut Value) {
     inner.into_iter().flat_map(JsonObject::values_mut).for_each(tidy);
 }
 
-/// Whether a bound is one that nobody comes near.
+/// Whether a bound is one that nobody comes near: the check holds to it all the same.
 fn is_no_bound(key: &str, bound: &Value) -> bool {
     /// Beyond this no argument means anything.
     const FAR: u64 = 1 << 48;
     match key {
         "minimum" => *bound == json!(0),
+        "minLength" => *bound == json!(1),
         "maximum" => bound.as_u64().is_some_and(|most| most >= FAR),
         _ => false,
     }
 }
 
 fn says_nothing(default: &Value) -> bool {
-    default.is_null() || *default == json!(false) || *default == json!({})
+    default.is_null() || [json!(false), json!({}), json!([])].contains(default)
 }
 
 fn strings(list: Option<Value>) -> Vec<String> {

@@ -141,6 +141,7 @@ fn what_fits_the_schema_of_a_tool_can_be_read() {
             let value = match name.as_str() {
                 "only_if" => json!({ "output_id": "a", "exit_code": -1 }),
                 "ready" => json!({ "port": 1 }),
+                "publish" => json!([8080]),
                 "resize" => json!({ "rows": 1, "cols": 65535 }),
                 _ => least(property),
             };

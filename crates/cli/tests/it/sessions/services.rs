@@ -19,7 +19,7 @@ fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"))).unwrap()
 }
 
-fn ready(client: &mut dyn Client, cmd: &str, ready: Value) -> Reply {
+fn ready(client: &mut dyn Client, cmd: &str, ready: &Value) -> Reply {
     exec(client, json!({ "cmd": cmd, "ready": ready, "yield_time_ms": 20_000 }))
 }
 
@@ -46,7 +46,7 @@ fn a_command_is_answered_for_once_it_listens_answers_prints_or_has_made_a_file()
                 "ready: the text was printed".to_owned(),
             ),
         ] {
-            let reply = ready(&mut client, &serve(port), wanted);
+            let reply = ready(&mut client, &serve(port), &wanted);
             assert_eq!(notes(&reply), said, "{profile}: {reply:?}");
             reply.session();
         }
@@ -64,7 +64,7 @@ fn a_service_in_the_background_gets_ready_after_its_command_has_ended() {
     let reply = ready(
         &mut client,
         &format!("({}) >/dev/null 2>&1 & echo started", serve(8210)),
-        json!({ "port": 8210 }),
+        &json!({ "port": 8210 }),
     );
     assert!(
         notes(&reply).starts_with("ready: it listens on port 8210\nnote: 1 process goes on"),
@@ -85,7 +85,7 @@ fn a_service_in_the_background_gets_ready_after_its_command_has_ended() {
 #[test]
 fn the_answer_says_that_it_has_ended_or_that_the_time_is_up() {
     let mut client = client();
-    let ended = ready(&mut client, "echo gone; exit 3", json!({ "port": 8220 }));
+    let ended = ready(&mut client, "echo gone; exit 3", &json!({ "port": 8220 }));
     assert_eq!(ended.exit_code(), 3);
     assert!(notes(&ended).starts_with("not ready: all of it has ended"), "{ended:?}");
     let arguments =
@@ -100,7 +100,7 @@ fn what_another_session_or_the_host_serves_makes_nothing_ready() {
     let host = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = host.local_addr().unwrap().port();
     let mut client = client();
-    ready(&mut client, &serve(8230), json!({ "port": 8230 })).session();
+    ready(&mut client, &serve(8230), &json!({ "port": 8230 })).session();
     for port in [8230, taken] {
         let arguments =
             json!({ "cmd": "sleep 600", "ready": { "port": port, "path": "/" }, "yield_time_ms": 400 });

@@ -88,7 +88,7 @@ struct ExecCommand {
     ready: Option<ReadyArguments>,
     #[serde(default)]
     #[schemars(
-        description = "Open these ports of it at 127.0.0.1 too.",
+        description = "Open these ports at 127.0.0.1 too.",
         title = "an array of ports (integers from 1 to 65535)"
     )]
     publish: Vec<NonZeroU16>,
