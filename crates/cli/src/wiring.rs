@@ -9,7 +9,9 @@ use anyhow::Context as _;
 
 use runward_audit::Trail;
 use runward_audit::redact::looks_secret;
-use runward_engine::{NamedWorkspaces, ApprovalSettings, AtDoor, Engine, LoginSettings, OutputSettings, Sandboxing};
+use runward_engine::{
+    ApprovalSettings, AtDoor, Engine, LoginSettings, NamedWorkspaces, OutputSettings, Sandboxing,
+};
 use runward_model::{Principal, Profile, Tier};
 use runward_policy::{Allowlist, EnvironmentRules, Glob, Policy, PrefixRule, Rego, SearchPath, Watch};
 use runward_process::RunnerProgram;
