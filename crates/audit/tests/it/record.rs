@@ -13,7 +13,7 @@ fn outcome() -> Outcome {
         stopped: Some(StopReason::Cancelled),
         wall: Duration::from_micros(1_500),
         usage: Usage { user: Duration::from_micros(7), system: Duration::from_micros(8), max_rss_kib: 9 },
-        tree: Tree { containment: Containment::Keeper, ended: 2, kept: false, survivors: vec![5] },
+        tree: Tree { containment: Containment::Keeper, ended: 2, kept: false, survivors: vec![5], left: None },
         limit_hit: Some(LimitHit::Memory),
         waiting_for_input: false,
         output_cut: true,
