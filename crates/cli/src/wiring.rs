@@ -20,7 +20,7 @@ use runward_sandbox::{CacheSettings, Homes, Layers, Projects};
 use runward_server::approvals::LocalDesk;
 use runward_server::{HttpSettings, RAW, RawSettings, Roles, Tokens, http};
 
-use crate::config::{Config, Output, Place, ShellTool, Token, rules_file};
+use crate::config::{Config, Output, Place, ShellTool, Token, rules_file, temporary_size};
 use crate::inheritance::{environment, left_out, withheld};
 use crate::state::{State, can_be_written};
 use crate::trail;
@@ -48,7 +48,7 @@ pub(crate) fn engine_beside(config: &Config, descriptors: Option<u64>) -> Engine
         shutdown_grace: config.limits.shutdown_grace,
         drain_grace: config.limits.drain_grace,
         background: config.process.background,
-        limits: config.limits.usage(),
+        limits: config.usage(),
         sandboxing: sandboxing(config),
         trail: audit_trail(config),
         redact: config.secrets.redact,
@@ -128,12 +128,12 @@ pub(crate) fn sandboxing(config: &Config) -> Sandboxing {
         profile: told.profile,
         writable_roots: told.writable_roots,
         deny_read: told.deny_read,
-        own: own_places(config),
+        own: own_places(config).into_iter().chain(others_cannot_read(config)).collect(),
         visible: places_of_work(config),
         kept: what_decides(config),
-        fallback: told.fallback,
+        fallback: config.sandbox.fallback(),
         // Temporary files are memory: a command has no more of it than its limit says.
-        temporary_size: told.temporary_size.min(config.limits.memory.unwrap_or(u64::MAX)),
+        temporary_size: temporary_size(told.temporary_size, config.usage().memory),
         keep: told.keep,
         held: Some(State::of_this_user().path().join("held")),
         caches: CacheSettings::new(&told.caches, &projects.homes, &kept_in_caches(&projects), layers),
@@ -229,6 +229,15 @@ fn own_places(config: &Config) -> Vec<PathBuf> {
     let others = [config.file.clone(), config.output.directory.clone(), config.workflow.abort_file.clone()];
     let places = [settings, trail, state].into_iter().chain(approvals).chain(others);
     places.flatten().filter(|path| path.is_absolute()).collect()
+}
+
+/// What of the system only root can read, but for what the operator has commands work in.
+fn others_cannot_read(config: &Config) -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    let mut used: Vec<PathBuf> = std::env::split_paths(&path).chain(std::env::home_dir()).collect();
+    used.extend(places_of_work(config).into_iter().chain(config.sandbox.writable_roots.clone()));
+    let is_used = move |closed: &&PathBuf| used.iter().any(|used| used.starts_with(closed));
+    runward_sandbox::only_roots().iter().filter(move |closed| !is_used(closed)).cloned()
 }
 
 /// The trail that every call is written to, unless the settings want none. Nothing is opened or made yet.

@@ -81,3 +81,13 @@ fn another_owner(path: &Path) -> Option<(u32, u32)> {
     let user = rustix::process::geteuid().as_raw();
     (owner != user).then_some((owner, user))
 }
+
+/// The last of what a command has complained of: on its standard error, or, where it has failed, on its other output.
+pub(crate) fn complaints(outcome: &Outcome, log: &EventLog) -> String {
+    let streams = match outcome.ending {
+        Ending::Exited(0) => &[Stream::Stderr][..],
+        _ => &[Stream::Stderr, Stream::Stdout][..],
+    };
+    let last = streams.iter().map(|stream| log.last(*stream, LOOKED_AT)).find(|last| !last.is_empty());
+    String::from_utf8_lossy(&last.unwrap_or_default()).into_owned()
+}

@@ -169,6 +169,9 @@ fn of_another(Denied { fence, owner, .. }: Denied<'_>, path: &Path) -> Option<St
 /// What is said of a path that is hidden or protected.
 fn kept(fence: &Fence, path: &Path, refused: bool, read_only: bool) -> Option<String> {
     let shown = path.display();
+    if refused && runward_sandbox::only_roots().iter().any(|closed| path.starts_with(closed)) {
+        return Some(format!("{shown} may not be read: only root can, and commands are kept from that"));
+    }
     if refused && contains(&fence.hidden, path) {
         return Some(format!("{shown} may not be read; to allow it, take it out of sandbox.deny_read"));
     }

@@ -15,6 +15,7 @@ mod confine;
 mod cwd;
 mod denied;
 mod diagnose;
+mod exhausted;
 mod host;
 mod inspect;
 mod kept;

@@ -16,7 +16,8 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::confine::Confined;
-use crate::denied::denied;
+use crate::denied::{complaints, denied};
+use crate::exhausted::complained_of;
 use crate::leaving::Leaving;
 use crate::lifecycle::{Background, Effect, End, Gone, Input, State, Timer};
 use crate::record::OpenCall;
@@ -120,7 +121,7 @@ pub(crate) fn begin(
     let leaving =
         Leaving::new(engine, request, (&session, watch), confined.unreached.clone(), (running, place));
     let supervision = Supervision::new(engine, (request.timeout, leaving), child, streams, queue);
-    let stopping = engine.0.stopping.clone();
+    let (stopping, limits) = (engine.0.stopping.clone(), engine.0.settings.limits);
     engine.0.sessions.spawn(async move {
         let Supervised { mut outcome, left, held, leaving } = supervision.run().await;
         // Another command may run, and the disk is given back, before the answer goes out.
@@ -129,6 +130,8 @@ pub(crate) fn begin(
         drop(temporary);
         // So may its proxy's port, unless what was left behind still has that.
         let proxy_port = proxy_port.filter(|_| left.is_some());
+        let said = complaints(&outcome, &running.log);
+        outcome.limit_hit = complained_of(&running.receipt, &outcome, &limits, &said);
         outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached, &held);
         running.end(open, outcome).await;
         discard(left, &stopping).await;

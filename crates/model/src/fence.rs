@@ -85,7 +85,8 @@ pub enum Tier {
     Full,
     /// The same with the host's `/proc`.
     SharedProc,
-    /// Landlock and seccomp alone.
+    /// Landlock and seccomp alone, as in a container that makes no user namespaces.
+    #[serde(rename = "basic", alias = "landlock")]
     Landlock,
     /// Nothing.
     #[default]
@@ -101,7 +102,7 @@ impl Tier {
         match self {
             Tier::Full => "full",
             Tier::SharedProc => "shared-proc",
-            Tier::Landlock => "landlock",
+            Tier::Landlock => "basic",
             Tier::None => "none",
         }
     }

@@ -33,7 +33,7 @@ pub mod wire;
 pub use approval::{Answer, ApprovalPolicy, Confinement, Question, QuestionId, Ruled, Wish};
 pub use caller::{Caller, Client, Door, Principal};
 pub use fence::{Abilities, Caches, Enforced, Fence, Network, Profile, Tier};
-pub use limits::{LimitHit, Limits};
+pub use limits::{Elsewhere, LimitHit, Limits};
 pub use outcome::{Containment, Ending, LeftBehind, Outcome, Signal, StopReason, Tree, Usage};
 pub use printable::printable;
 pub use promise::{PrivateDirectory, Promise, Purpose};

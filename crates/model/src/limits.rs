@@ -18,6 +18,18 @@ pub struct Limits {
     pub file_size: Option<u64>,
     /// Open descriptors of each process.
     pub open_files: Option<u64>,
+    /// What holds where no control group can tell.
+    pub elsewhere: Elsewhere,
+}
+
+/// What holds a command to its memory and its processes where no control group can tell how much it uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// Whether nothing else than control groups counts its memory: a limit on the address space of each process also ends
+    /// programs that reserve much and use little, so nobody has it who did not ask for it.
+    pub spares_memory: bool,
+    /// How many processes others have that are counted with its own, being the same user's.
+    pub others: u64,
 }
 
 /// Which limit a command ran into, where the kernel says.
@@ -32,6 +44,8 @@ pub enum LimitHit {
     CpuTime,
     /// A file would have grown too large.
     FileSize,
+    /// There was no room for more temporary files.
+    TemporaryFiles,
 }
 
 impl fmt::Display for LimitHit {
@@ -45,6 +59,9 @@ impl fmt::Display for LimitHit {
             }
             LimitHit::CpuTime => "The limit on processor time was hit, see limits.cpu_time",
             LimitHit::FileSize => "The limit on the size of a file was hit, see limits.file_size",
+            LimitHit::TemporaryFiles => {
+                "Private temporary files have no room for more, see sandbox.temporary_size"
+            }
         })
     }
 }

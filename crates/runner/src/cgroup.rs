@@ -24,9 +24,20 @@ pub(crate) struct Cgroups {
     base: PathBuf,
     events: OwnedFd,
     free: Vec<Slot>,
+    /// Empty ones that are held to limits, which most commands have in common.
+    limited: Vec<Limited>,
     made: u32,
-    /// Tried when first needed: most commands have no limits.
+    /// Tried when first needed.
     controllers: Option<Controllers>,
+}
+
+/// A group that is held to limits.
+pub(crate) struct Limited {
+    pub(crate) slot: Slot,
+    pub(crate) meter: Meter,
+    /// Those that no controller takes.
+    pub(crate) left: Limits,
+    limits: Limits,
 }
 
 /// One session's group.
@@ -53,7 +64,8 @@ impl Cgroups {
                 return Err(error);
             }
         };
-        let mut cgroups = Cgroups { base, events, free: Vec::new(), made: 0, controllers: None };
+        let mut cgroups =
+            Cgroups { base, events, free: Vec::new(), limited: Vec::new(), made: 0, controllers: None };
         let slot = cgroups.take()?;
         slot.try_to_join()?;
         cgroups.give_back(slot);
@@ -81,12 +93,29 @@ impl Cgroups {
         self.free.push(slot);
     }
 
-    /// Holds the session in `slot` to `limits`; returns those that no controller takes.
-    pub(crate) fn limit(&mut self, slot: &Slot, limits: Limits) -> io::Result<(Meter, Limits)> {
-        if limits.memory.is_none() && limits.processes.is_none() {
-            return Ok((Meter::default(), limits));
+    /// An empty group that holds a session to `limits`, used before or new.
+    pub(crate) fn take_limited(&mut self, limits: Limits) -> io::Result<Limited> {
+        if let Some(place) = self.limited.iter().position(|one| one.limits == limits) {
+            return Ok(self.limited.swap_remove(place));
         }
-        self.controllers.get_or_insert_with(|| Controllers::try_here(&self.base)).apply(limits, &slot.path)
+        let slot = self.take()?;
+        if limits.memory.is_none() && limits.processes.is_none() {
+            return Ok(Limited { slot, meter: Meter::default(), left: limits, limits });
+        }
+        let controllers = self.controllers.get_or_insert_with(|| Controllers::try_here(&self.base));
+        let (meter, left) = controllers.apply(limits, &slot.path)?;
+        Ok(Limited { slot, meter, left, limits })
+    }
+
+    /// Takes back one that is empty and was never killed. One that has run into a limit tells so for ever.
+    pub(crate) fn give_back_limited(&mut self, limited: Limited) {
+        if !limited.meter.is_in_use() {
+            self.give_back(limited.slot);
+        } else if limited.meter.hit().is_some() {
+            limited.slot.retire();
+        } else {
+            self.limited.push(limited);
+        }
     }
 }
 
@@ -169,7 +198,7 @@ impl Slot {
 }
 
 /// The directory of the group that this process is in.
-fn own_group() -> io::Result<PathBuf> {
+pub(crate) fn own_group() -> io::Result<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
     let mount = mounts.lines().find_map(cgroup2_mount).ok_or(io::ErrorKind::NotFound)?;
     let groups = fs::read_to_string("/proc/self/cgroup")?;

@@ -9,10 +9,10 @@ use runward_model::{Abilities, Containment, LimitHit, Limits, SessionId, Signal}
 use runward_sandbox::Readable;
 use rustix::event::{PollFd, PollFlags};
 
-use crate::cgroup::{Cgroups, Slot};
+use crate::cgroup::{Cgroups, Limited};
 use crate::channel::Channel;
 use crate::clone::{self, Bounds, Failure, Stack, restrictions_of};
-use crate::meter::Meter;
+use crate::oom;
 use crate::reap::Ended;
 use crate::rlimits;
 use crate::serve::{Announced, Sessions, send_to_group};
@@ -30,8 +30,7 @@ pub(crate) struct CgroupSessions {
 
 /// A group that a whole sandbox shares, to be known by and held to limits.
 pub(crate) struct Group {
-    slot: Slot,
-    meter: Meter,
+    held: Limited,
     /// The limits that no controller takes.
     pub(crate) left: Limits,
 }
@@ -39,30 +38,29 @@ pub(crate) struct Group {
 impl Group {
     /// What the first process is born into.
     pub(crate) fn directory(&self) -> BorrowedFd<'_> {
-        self.slot.directory()
+        self.held.slot.directory()
     }
 
     /// In the first process: joins groups that nobody is born into.
     pub(crate) fn join(&self) {
-        for procs in self.meter.procs_files() {
+        for procs in self.held.meter.procs_files() {
             let _ = rustix::io::write(procs, b"0");
         }
     }
 
     /// The limit that was hit, if any.
     pub(crate) fn hit(&self) -> Option<LimitHit> {
-        self.meter.hit()
+        self.held.meter.hit()
     }
 
     /// Removes it; nobody is in it any more.
     pub(crate) fn retire(self) {
-        self.slot.retire();
+        self.held.slot.retire();
     }
 }
 
 struct Session {
-    slot: Slot,
-    meter: Meter,
+    held: Limited,
     stage: Stage,
 }
 
@@ -85,7 +83,7 @@ impl Session {
             Stage::LeftBehind => 0,
             Stage::Closing { ended, .. } => ended,
         };
-        self.slot.is_empty().then_some(ended)
+        self.held.slot.is_empty().then_some(ended)
     }
 }
 
@@ -96,11 +94,13 @@ impl CgroupSessions {
     }
 
     fn forget(&mut self, session: SessionId) {
-        if let Some(Session { slot, meter, stage }) = self.sessions.remove(&session) {
+        if let Some(Session { held, stage }) = self.sessions.remove(&session) {
             // Linux kills at once what is born into a group that was ever killed: `CLONE_INTO_CGROUP` compares the kill
             // count of the new group with that of the parent's own.
-            let was_killed = matches!(stage, Stage::Closing { .. });
-            if was_killed || meter.is_in_use() { slot.retire() } else { self.cgroups.give_back(slot) }
+            match stage {
+                Stage::Closing { .. } => held.slot.retire(),
+                Stage::Running | Stage::LeftBehind => self.cgroups.give_back_limited(held),
+            }
         }
     }
 }
@@ -126,14 +126,16 @@ impl Sessions for CgroupSessions {
     ) -> Result<Option<i32>, Failure> {
         let parts = launch.parts().map_err(|_| Failure { step: Step::Exec, errno: libc::EINVAL })?;
         let restrictions = restrictions_of(&launch, &mut self.readable)?;
-        let slot = self.cgroups.take().map_err(|error| Failure::of(Step::Contain, &error))?;
-        let (meter, limits) =
-            self.cgroups.limit(&slot, *launch.limits()).map_err(|error| Failure::of(Step::Limit, &error))?;
-        let cgroup = Some(slot.directory());
-        let bounds =
-            Bounds { cgroup, joins: meter.procs_files(), limits, restrictions: restrictions.as_ref() };
-        let started = clone::spawn(&parts, &fds, &bounds, &mut self.stack);
-        self.sessions.insert(session, Session { slot, meter, stage: Stage::Running });
+        let held = self.cgroups.take_limited(*launch.limits());
+        let held = held.map_err(|error| Failure::of(Step::Limit, &error))?;
+        let bounds = Bounds {
+            cgroup: Some(held.slot.directory()),
+            joins: held.meter.procs_files(),
+            limits: held.left,
+            restrictions: restrictions.as_ref(),
+        };
+        let started = oom::expendable(|| clone::spawn(&parts, &fds, &bounds, &mut self.stack));
+        self.sessions.insert(session, Session { held, stage: Stage::Running });
         match started {
             Ok(pid) => {
                 self.first.insert(pid, session);
@@ -147,12 +149,11 @@ impl Sessions for CgroupSessions {
     }
 
     fn group(&mut self, limits: Limits) -> io::Result<Option<Group>> {
-        let slot = self.cgroups.take()?;
         // The first process of the sandbox counts as well.
         let limits = Limits { processes: limits.processes.map(|count| count + 1), ..limits };
-        let (meter, mut left) = self.cgroups.limit(&slot, limits)?;
-        left.processes = left.processes.map(|count| count - 1);
-        Ok(Some(Group { slot, meter, left }))
+        let held = self.cgroups.take_limited(limits)?;
+        let left = Limits { processes: held.left.processes.map(|count| count - 1), ..held.left };
+        Ok(Some(Group { held, left }))
     }
 
     fn first(&self, session: SessionId) -> Option<i32> {
@@ -160,12 +161,12 @@ impl Sessions for CgroupSessions {
     }
 
     fn members(&self, session: SessionId) -> Vec<i32> {
-        self.sessions.get(&session).map_or_else(Vec::new, |session| session.slot.members())
+        self.sessions.get(&session).map_or_else(Vec::new, |session| session.held.slot.members())
     }
 
     fn signal(&mut self, session: SessionId, signal: Signal) {
         if let Some(session) = self.sessions.get(&session) {
-            session.slot.signal(signal);
+            session.held.slot.signal(signal);
         }
     }
 
@@ -182,26 +183,27 @@ impl Sessions for CgroupSessions {
             stage => stage == Stage::LeftBehind,
         };
         // The first process is the command itself, not something that it left behind.
-        let members = session.slot.members().len() - usize::from(!exited && !session.slot.is_empty());
+        let members =
+            session.held.slot.members().len() - usize::from(!exited && !session.held.slot.is_empty());
         let ended = u32::try_from(members).unwrap_or(u32::MAX);
-        session.slot.kill();
+        session.held.slot.kill();
         session.stage = Stage::Closing { ended, exited };
     }
 
     fn child_ended(&mut self, ended: &Ended, channel: &Channel) {
         let Some(id) = self.first.remove(&ended.pid) else { return };
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        let alone = session.stage == Stage::Running && session.slot.is_empty();
+        let alone = session.stage == Stage::Running && session.held.slot.is_empty();
         match &mut session.stage {
             Stage::Closing { exited, .. } => *exited = true,
             stage => *stage = Stage::LeftBehind,
         }
-        let hit = session.meter.hit().or_else(|| rlimits::hit(ended.ending));
+        let hit = session.held.meter.hit().or_else(|| rlimits::hit(ended.ending));
         if alone {
             self.forget(id);
         }
         let (ending, usage) = (ended.ending, ended.usage);
-        channel.report(&Report::Exited { session: id, ending, usage, hit, alone });
+        channel.report(&oom::told(Report::Exited { session: id, ending, usage, hit, alone }));
     }
 
     fn settled(&mut self, _alive: bool, channel: &Channel) {
@@ -215,7 +217,7 @@ impl Sessions for CgroupSessions {
 
     fn watched(&self) -> Vec<PollFd<'_>> {
         let leaving = self.sessions.values().filter(|session| session.stage != Stage::Running);
-        leaving.map(|session| PollFd::from_borrowed_fd(session.slot.events(), PollFlags::PRI)).collect()
+        leaving.map(|session| PollFd::from_borrowed_fd(session.held.slot.events(), PollFlags::PRI)).collect()
     }
 
     fn is_closing(&self) -> bool {

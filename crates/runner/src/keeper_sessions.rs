@@ -15,6 +15,7 @@ use crate::clone::Failure;
 use crate::clone_vm;
 use crate::keeper::Keeper;
 use crate::namespace::Namespace;
+use crate::oom;
 use crate::procfs;
 use crate::reap::Ended;
 use crate::serve::{self, Announced, Sessions};
@@ -52,10 +53,10 @@ impl KeeperSessions {
     fn start(&self, session: SessionId, launch: &Launch, fds: &[OwnedFd]) -> io::Result<KeeperSession> {
         let flags = SocketFlags::CLOEXEC;
         let (socket, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        let keeper = match &self.namespace {
-            Some(namespace) => namespace.fork()?,
-            None => clone_vm::fork(0, None)?,
-        };
+        let keeper = oom::expendable(|| match &self.namespace {
+            Some(namespace) => namespace.fork(),
+            None => clone_vm::fork(0, None),
+        })?;
         if keeper == 0 {
             let kept: Vec<_> = fds.iter().map(AsFd::as_fd).chain([far.as_fd()]).collect();
             serve::close_all_but(&kept);
@@ -123,7 +124,7 @@ impl KeeperSession {
             Report::Ready { .. } | Report::Failed { .. } | Report::Exited { .. } => {
                 self.first = None;
                 self.exited = true;
-                channel.report(&report);
+                channel.report(&oom::told(report));
             }
         }
     }

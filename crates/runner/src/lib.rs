@@ -35,11 +35,13 @@ mod meter;
 mod mounted_layers;
 mod namespace;
 mod needs;
+mod oom;
 mod pool;
 mod procfs;
 mod proxy_listener;
 mod reap;
 mod rlimits;
+mod room;
 mod sandbox;
 mod sandbox_init;
 mod sandboxes;
@@ -49,6 +51,8 @@ mod signals;
 mod sockets;
 mod waiting;
 mod watchdog;
+
+pub use room::Room;
 
 use std::process::ExitCode;
 

@@ -3,9 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs;
+use std::cell::OnceCell;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use runward_model::{LimitHit, Limits};
@@ -34,8 +36,16 @@ pub(crate) struct Meter {
     procs_files: Vec<OwnedFd>,
     /// Groups that exist for this session alone.
     groups: Vec<PathBuf>,
-    /// Files that count how often a limit was hit, the word they use for it, and what it means.
-    counters: Vec<(PathBuf, &'static str, LimitHit)>,
+    counters: Vec<Counter>,
+}
+
+/// A file that counts how often a limit was hit, the word it uses for that, and what it means.
+struct Counter {
+    path: PathBuf,
+    word: &'static str,
+    hit: LimitHit,
+    /// Kept, since it is asked after every command.
+    file: OnceCell<File>,
 }
 
 impl Controllers {
@@ -65,13 +75,13 @@ impl Controllers {
             fs::write(directory.join(file), bytes.to_string())?;
             // Without swap a limit on memory is one; hosts without swap accounting lack the file.
             let _ = fs::write(directory.join("memory.swap.max"), "0");
-            meter.counters.push((directory.join(counter), "oom_kill", LimitHit::Memory));
+            meter.count(directory.join(counter), "oom_kill", LimitHit::Memory);
             left.memory = None;
         }
         if let (Some(count), Some(place)) = (limits.processes, &self.pids) {
             let directory = meter.group(place, group)?;
             fs::write(directory.join("pids.max"), count.to_string())?;
-            meter.counters.push((directory.join("pids.events"), "max", LimitHit::Processes));
+            meter.count(directory.join("pids.events"), "max", LimitHit::Processes);
             left.processes = None;
         }
         Ok((meter, left))
@@ -86,13 +96,16 @@ impl Meter {
 
     /// The limit that was hit, if any.
     pub(crate) fn hit(&self) -> Option<LimitHit> {
-        let hit = |(file, word, hit): &(PathBuf, &str, LimitHit)| (count(file, word) > 0).then_some(*hit);
-        self.counters.iter().find_map(hit)
+        self.counters.iter().find(|counter| counter.value() > 0).map(|counter| counter.hit)
     }
 
     /// Whether the session's own group carries limits now, so that it cannot serve another one.
     pub(crate) fn is_in_use(&self) -> bool {
         !self.counters.is_empty()
+    }
+
+    fn count(&mut self, path: PathBuf, word: &'static str, hit: LimitHit) {
+        self.counters.push(Counter { path, word, hit, file: OnceCell::new() });
     }
 
     fn group(&mut self, place: &Location, own: &Path) -> io::Result<PathBuf> {
@@ -117,13 +130,18 @@ impl Drop for Meter {
     }
 }
 
-/// This process's group in the hierarchy of a controller of the first version, if it may make groups there.
-fn separate(controller: &str) -> Option<PathBuf> {
+/// This process's group in the hierarchy of a controller of the first version.
+pub(crate) fn own_group(controller: &str) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let point = mount_point(&mounts, controller)?;
     let inside = Path::new(point).join(own_path(&groups, controller)?.trim_start_matches('/'));
-    let place = if inside.is_dir() { inside } else { PathBuf::from(point) };
+    Some(if inside.is_dir() { inside } else { PathBuf::from(point) })
+}
+
+/// The same if groups may be made in it.
+fn separate(controller: &str) -> Option<PathBuf> {
+    let place = own_group(controller)?;
     let trial = place.join(format!("runward-trial-{}", std::process::id()));
     fs::create_dir(&trial).ok()?;
     fs::remove_dir(&trial).ok()?;
@@ -148,9 +166,22 @@ fn own_path<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
     })
 }
 
-/// The number after `word` in a kernel file of `word number` lines.
-fn count(file: &Path, word: &str) -> u64 {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    let number = |line: &str| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok();
-    text.lines().find_map(number).unwrap_or(0)
+impl Counter {
+    /// The number after its word, of `word number` lines.
+    fn value(&self) -> u64 {
+        if self.file.get().is_none()
+            && let Ok(file) = File::open(&self.path)
+        {
+            let _ = self.file.set(file);
+        }
+        let mut chunk = [0; 512];
+        let read = self.file.get().and_then(|file| file.read_at(&mut chunk, 0).ok()).unwrap_or_default();
+        let text = str::from_utf8(chunk.get(..read).unwrap_or_default()).unwrap_or_default();
+        number_after(self.word, text).unwrap_or(0)
+    }
+}
+
+/// The number in the line of a word, in a text of lines like that.
+pub(crate) fn number_after(word: &str, text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' ')?.trim().parse().ok())
 }

@@ -5,9 +5,11 @@ use runward_model::{Ending, LimitHit, Limits, Signal};
 /// What to set in a new process, as far as the caller's own hard limits allow.
 pub(crate) fn of(limits: &Limits) -> Vec<(u32, libc::rlimit)> {
     let cpu = limits.cpu_time.map(|time| time.as_secs().max(1));
+    let memory = limits.memory.filter(|_| !limits.elsewhere.spares_memory);
+    let processes = limits.processes.map(|count| count.saturating_add(limits.elsewhere.others));
     let wanted = [
-        (libc::RLIMIT_AS, limits.memory),
-        (libc::RLIMIT_NPROC, limits.processes),
+        (libc::RLIMIT_AS, memory),
+        (libc::RLIMIT_NPROC, processes),
         (libc::RLIMIT_CPU, cpu),
         (libc::RLIMIT_FSIZE, limits.file_size),
         (libc::RLIMIT_NOFILE, limits.open_files),

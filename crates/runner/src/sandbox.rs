@@ -14,7 +14,7 @@ use rustix::net::{
 };
 
 use crate::cgroup_sessions::Group;
-use crate::{clone_vm, sandbox_init, serve};
+use crate::{clone_vm, oom, sandbox_init, serve};
 
 /// A sandbox: its first process behind a socket.
 pub(crate) struct Sandbox {
@@ -35,7 +35,7 @@ impl Sandbox {
         let (socket, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         let entrance = shared.entrance(fence.network.is_own().then_some(fence.loopback));
         let between = || {
-            let pid = clone_vm::fork(0, group.as_ref().map(Group::directory))?;
+            let pid = oom::expendable(|| clone_vm::fork(0, group.as_ref().map(Group::directory)))?;
             if pid == 0
                 && let Some(group) = &group
             {

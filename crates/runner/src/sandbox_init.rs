@@ -4,6 +4,7 @@ use runward_files::FileId;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 use runward_model::wire::{Launch, Opened, Order, Report, SpawnFd, Step};
 use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
@@ -19,6 +20,9 @@ use crate::rlimits;
 use crate::serve::{self, Sessions, send_to_group};
 use crate::signals::ChildSignal;
 use crate::sockets::Sockets;
+
+/// How often it is looked at what listens on the host while a command runs.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Its life, which ends with its socket. Called in a fresh fork, the first process of its PID namespace.
 pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::Result<()> {
@@ -43,7 +47,8 @@ pub(crate) fn live(fence: &Fence, entrance: &Entrance, socket: OwnedFd) -> io::R
         }
         let sockets = if launch.is_reached() { fds.pop().map(Sockets::new) } else { None };
         let started = start(enclosure, &launch, fds, &mut stack);
-        let mut command = SandboxedCommand::begin(session, (started, sockets), broker.as_mut(), &channel);
+        let begun = (started, sockets);
+        let mut command = SandboxedCommand::begin(session, enclosure, begun, broker.as_mut(), &channel);
         drop(launch);
         serve::serve(&mut channel, &children, &mut command)?;
         if !command.finished {
@@ -82,6 +87,9 @@ struct SandboxedCommand<'a> {
     session: SessionId,
     /// Who makes files for it.
     broker: Option<&'a mut Broker>,
+    enclosure: &'a Enclosure,
+    /// When it was looked at last what listens on the host.
+    looked: Instant,
     first: Option<i32>,
     exited: Option<Report>,
     /// How many processes have been killed, once they are.
@@ -96,6 +104,7 @@ struct SandboxedCommand<'a> {
 impl<'a> SandboxedCommand<'a> {
     fn begin(
         session: SessionId,
+        enclosure: &'a Enclosure,
         (started, sockets): (Begun, Option<Sockets>),
         mut broker: Option<&'a mut Broker>,
         channel: &Channel,
@@ -109,8 +118,19 @@ impl<'a> SandboxedCommand<'a> {
             Err(failure) => (Err(failure), None),
         };
         let first = started.ok();
-        let (exited, closing) = (None, None);
-        let command = SandboxedCommand { session, broker, first, exited, closing, finished, proxy, sockets };
+        let (looked, exited, closing) = (Instant::now(), None, None);
+        let command = SandboxedCommand {
+            session,
+            broker,
+            enclosure,
+            looked,
+            first,
+            exited,
+            closing,
+            finished,
+            proxy,
+            sockets,
+        };
         channel.report(&match started {
             Ok(pid) => Report::Started { session, pid },
             Err(Failure { step, errno }) => Report::Failed { session, step, errno },
@@ -143,6 +163,7 @@ fn start(enclosure: &Enclosure, launch: &Launch, mut fds: Vec<OwnedFd>, stack: &
     let fence = launch.fence().ok_or(Failure { step: Step::Confine, errno: libc::EINVAL })?;
     let confined = |error: io::Error| Failure::of(Step::Confine, &error);
     enclosure.look_again();
+    enclosure.cover_new_services().map_err(confined)?;
     let channel = if launch.has_proxy() { fds.pop() } else { None };
     let proxy = channel
         .as_ref()
@@ -241,6 +262,10 @@ impl Sessions for SandboxedCommand<'_> {
 
     fn settled(&mut self, alive: bool, channel: &Channel) {
         self.sockets = self.sockets.take().filter(Sockets::answer);
+        if self.looked.elapsed() >= LOOK_AGAIN {
+            self.looked = Instant::now();
+            let _ = self.enclosure.cover_new_services();
+        }
         if let Some(broker) = &mut self.broker {
             broker.serve();
         }
@@ -270,6 +295,10 @@ impl Sessions for SandboxedCommand<'_> {
         self.proxy = None;
         channel.report(&Report::Closed { session: self.session, ended, survivors: Vec::new() });
         self.finished = true;
+    }
+
+    fn alarm(&self) -> Option<Duration> {
+        Some(LOOK_AGAIN)
     }
 
     fn watched(&self) -> Vec<PollFd<'_>> {

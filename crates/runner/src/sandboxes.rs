@@ -16,6 +16,7 @@ use crate::channel::Channel;
 use crate::clone::Failure;
 use crate::mounted_layers::MountedLayers;
 use crate::needs::Needs;
+use crate::oom;
 use crate::pool::{Effect, Input, Pool, SandboxId};
 use crate::procfs;
 use crate::sandbox::Sandbox;
@@ -170,7 +171,7 @@ impl Sandboxes {
             Effect::Release { session } => drop(self.waiting.remove(&session)),
             Effect::Close { session, .. } => self.pass_on(session, &Order::Close { session }),
             Effect::Kill { sandbox } => self.built.get(&sandbox).map_or((), Sandbox::kill),
-            Effect::Report(report) => around.channel.report(&report),
+            Effect::Report(report) => around.channel.report(&oom::told(report)),
         }
         Vec::new()
     }
@@ -229,7 +230,9 @@ impl Sandboxes {
         let Some(sandbox) = self.built.get_mut(&id) else { return };
         for report in sandbox.reports() {
             let Some(sandbox) = self.built.get(&id) else { return };
-            let hit = sandbox.group.as_ref().and_then(Group::hit);
+            // A command can have run into a limit only once something of it has ended.
+            let asks = !matches!(report, Report::Started { .. } | Report::Ready { .. });
+            let hit = sandbox.group.as_ref().filter(|_| asks).and_then(Group::hit);
             let report = seen_from_here(report, sandbox.init, hit);
             self.feed(Input::Reported { sandbox: id, report, spent: hit.is_some() }, around);
         }

@@ -15,6 +15,7 @@ use crate::channel::Channel;
 use crate::clone::Failure;
 use crate::confining::Confining;
 use crate::keeper_sessions::KeeperSessions;
+use crate::oom;
 use crate::reap::{self, Children, Ended};
 use crate::seen;
 use crate::signals::ChildSignal;
@@ -80,6 +81,7 @@ pub(crate) fn run(wanted: Option<Containment>, strongest: Tier) -> io::Result<()
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let channel = Channel::to_server(take_stdin()?);
     close_all_but(&[channel.as_fd()]);
+    oom::prepare();
     let _ = rustix::process::setsid();
     rustix::process::chdir("/")?;
     rustix::process::set_child_subreaper(Pid::from_raw(1))?;

@@ -47,10 +47,25 @@ pub(crate) fn make(private: &Private) -> io::Result<()> {
     Ok(())
 }
 
+/// Where the host's terminals are, which have to stay devices.
+pub(crate) fn terminals() -> io::Result<Option<OwnedFd>> {
+    let found = mounts::open(c"/dev/pts").ok();
+    found.as_ref().map_or(Ok(()), mounts::with_devices)?;
+    Ok(found)
+}
+
+/// Copies of the devices that every program may use, as long as they are devices.
+pub(crate) fn copies() -> io::Result<Vec<(&'static str, OwnedFd)>> {
+    let found = DEVICES.iter().filter_map(|device| Some((*device, mounts::copy(Path::new(device)).ok()?)));
+    let found: Vec<_> = found.collect();
+    for (_, tree) in &found {
+        mounts::make_read_only_device(tree)?;
+    }
+    Ok(found)
+}
+
 /// Puts it in place of the host's: no disks, no memory, no other terminals.
-pub(crate) fn mount_private(private: &Private) -> io::Result<()> {
-    let found: Vec<(&str, OwnedFd)> =
-        DEVICES.iter().filter_map(|device| Some((*device, mounts::copy(Path::new(device)).ok()?))).collect();
+pub(crate) fn mount_private(private: &Private, found: Vec<(&str, OwnedFd)>) -> io::Result<()> {
     private.attach("dev", Path::new("/dev"))?;
     for (device, tree) in found {
         mounts::attach(tree, Path::new(device))?;

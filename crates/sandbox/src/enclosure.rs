@@ -18,8 +18,9 @@ use crate::layered::{Found, Layered};
 use crate::mounts::{self, Depth};
 use crate::private::Private;
 use crate::restrictions::Restrictions;
+use crate::services::Services;
 use crate::shared::Entrance;
-use crate::{capabilities, devices, services};
+use crate::{capabilities, devices, landlock};
 
 /// What remains of `/run`: programs of systems that keep them there. Everything else there listens.
 const KEPT_RUN: [&str; 4] =
@@ -39,6 +40,9 @@ pub struct Enclosure {
     restrictions: Restrictions,
     /// The host's terminals, which have no name in here.
     terminals: Option<OwnedFd>,
+    services: Services,
+    /// Where commands can make sockets of their own.
+    places: Vec<PathBuf>,
 }
 
 impl Enclosure {
@@ -54,8 +58,9 @@ impl Enclosure {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         // Asked in the host's network namespace: the table is one of each network.
-        let services = services::listening();
+        let services = Services::watch();
         entrance.enter()?;
+        let devices = devices::copies()?;
         // Copies first. They keep the modes that they have now, so making all read-only does not reach them.
         let (writable, shown, caches) = (copies(&fence.writable)?, visible(&fence.shown), Found::of(fence));
         let (mut broker, listeners) = match broker::guarded(fence).next() {
@@ -79,8 +84,8 @@ impl Enclosure {
         }
         // What is kept of `/run` and `/dev` has to be in hand before those are covered.
         let kept = kept_run(fence.network);
-        let terminals = mounts::open(c"/dev/pts").ok();
-        devices::mount_private(&private)?;
+        let terminals = devices::terminals()?;
+        devices::mount_private(&private, devices)?;
         for directory in PrivateDirectory::ALL {
             private.attach_own(directory)?;
         }
@@ -109,7 +114,7 @@ impl Enclosure {
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             unless_gone(private.cover(&path))?;
         }
-        cover_services(&services, fence, &private)?;
+        cover_services(&services.new_places(), fence, &private)?;
         // Landlock is told of what is mounted by now. This process keeps its capabilities, to clean up with; what it
         // executes cannot have them.
         let guarded: Vec<&Path> = broker::guarded(fence).collect();
@@ -119,7 +124,8 @@ impl Enclosure {
         let free = free.chain(layered.places()).chain(private_roots.filter(|path| path.is_dir()));
         let restrictions = Restrictions::enclosed(free, guarded.iter().copied(), listeners)?;
         capabilities::bound();
-        Ok((Enclosure { private, layered, restrictions, terminals }, broker))
+        let places = roots(fence);
+        Ok((Enclosure { private, layered, restrictions, terminals, services, places }, broker))
     }
 
     /// What a command in here is restricted by.
@@ -135,6 +141,19 @@ impl Enclosure {
     /// Has caches be seen as they are by now.
     pub fn look_again(&self) {
         self.layered.look_again();
+    }
+
+    /// Covers what has begun to listen on the host since it was looked at last. Without a network of its own, a command's
+    /// sockets are among the host's; they lie in places of its own.
+    pub fn cover_new_services(&self) -> io::Result<()> {
+        if landlock::version() >= landlock::KNOWS_SOCKETS {
+            return Ok(());
+        }
+        let is_own = |socket: &Path| {
+            let private = PrivateDirectory::around(socket).is_some();
+            private || self.places.iter().any(|place| socket.starts_with(place))
+        };
+        cover_sockets(self.services.new_places().iter(), is_own, &self.private)
     }
 
     /// Makes it fit for the next command of the same client: the terminal of the last one is not its own. All processes of
@@ -170,12 +189,22 @@ fn unless_gone(covered: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// The writable roots.
+fn roots(fence: &Fence) -> Vec<PathBuf> {
+    fence.writable.iter().map(|path| mounts::path(path).to_owned()).collect()
+}
+
 /// Copies of the writable roots as they are now, outer ones first.
 fn copies(writable: &[CString]) -> io::Result<Vec<(&Path, OwnedFd)>> {
     let mut paths: Vec<&Path> = writable.iter().map(|path| mounts::path(path)).collect();
     paths.sort_unstable();
     paths.dedup();
-    paths.into_iter().map(|path| Ok((path, mounts::copy(path)?))).collect()
+    let copied = |path| {
+        let tree = mounts::copy(path)?;
+        mounts::without_devices(&tree)?;
+        Ok((path, tree))
+    };
+    paths.into_iter().map(copied).collect()
 }
 
 /// Copies of what is only read, as far as there is a plain way to it.
@@ -188,7 +217,15 @@ fn visible(shown: &[CString]) -> Vec<(&Path, OwnedFd)> {
 fn cover_services(services: &[PathBuf], fence: &Fence, private: &Private) -> io::Result<()> {
     let is_shared = |root: &Path| PrivateDirectory::ALL.iter().any(|one| root == Path::new(one.path));
     let is_own = |socket: &Path| root_of(socket, fence).is_some_and(|root| !is_shared(root));
-    for socket in services.iter().filter_map(|socket| fs::canonicalize(socket).ok()) {
+    cover_sockets(services.iter(), is_own, private)
+}
+
+fn cover_sockets<'a>(
+    services: impl Iterator<Item = &'a PathBuf>,
+    is_own: impl Fn(&Path) -> bool,
+    private: &Private,
+) -> io::Result<()> {
+    for socket in services.filter_map(|socket| fs::canonicalize(socket).ok()) {
         if !is_own(&socket) && socket.symlink_metadata().is_ok_and(|it| it.file_type().is_socket()) {
             unless_gone(private.cover(&socket))?;
         }

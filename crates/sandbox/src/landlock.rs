@@ -20,6 +20,9 @@ const RESOLVE_UNIX: u64 = 1 << 16;
 /// Rights that can be given on something that is no directory.
 const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX;
 
+/// The first version that knows sockets in the file system.
+pub(crate) const KNOWS_SOCKETS: u32 = 9;
+
 /// What may be done below some path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {

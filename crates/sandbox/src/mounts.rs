@@ -24,6 +24,9 @@ struct Attributes {
 
 const READ_ONLY: u64 = 1;
 
+/// No program runs as its owner, and no device file is a device.
+const DEAD: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
 /// Whether something also holds for the mounts below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
@@ -86,9 +89,25 @@ pub(crate) fn root() -> io::Result<OwnedFd> {
     open(c"/")
 }
 
-/// Makes a copy, or a place, read-only.
+/// Makes a copy, or a place, read-only. Device files in it are nothing but files.
 pub(crate) fn make_read_only(tree: impl AsFd, depth: Depth) -> io::Result<()> {
-    change(tree, depth, &Attributes { set: READ_ONLY, ..Attributes::default() })
+    change(tree, depth, &Attributes { set: READ_ONLY | DEAD, ..Attributes::default() })
+}
+
+/// Makes a copy of a device read-only: it is a device all the same, but nobody changes its mode.
+pub(crate) fn make_read_only_device(tree: impl AsFd) -> io::Result<()> {
+    let set = READ_ONLY | libc::MOUNT_ATTR_NOSUID;
+    change(tree, Depth::One, &Attributes { set, ..Attributes::default() })
+}
+
+/// Makes device files in a copy nothing but files, here and below.
+pub(crate) fn without_devices(tree: impl AsFd) -> io::Result<()> {
+    change(tree, Depth::All, &Attributes { set: DEAD, ..Attributes::default() })
+}
+
+/// Makes device files devices again where only this process has made them none.
+pub(crate) fn with_devices(tree: impl AsFd) -> io::Result<()> {
+    change(tree, Depth::One, &Attributes { clear: libc::MOUNT_ATTR_NODEV, ..Attributes::default() })
 }
 
 /// Makes a place writable that only this process has made read-only.

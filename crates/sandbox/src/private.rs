@@ -25,8 +25,18 @@ const NOTHING: &str = "nothing";
 /// Where the overlays of caches are.
 const CACHES: &str = "caches";
 
+/// Covers a file without which programs do not start: it can be read, and nothing is in it.
+const BLANK: &str = "blank";
+
+/// The names of such files.
+const READ_BY_ALL: [&str; 2] = [".npmrc", ".yarnrc.yml"];
+
 /// The mode of what everybody may write to.
 const WRITABLE: u32 = 0o1777;
+
+/// As many files fit as there would be if each held this much, and at least these.
+const BYTES_A_FILE: u64 = 8 << 10;
+const LEAST_FILES: u64 = 4096;
 
 /// How a private directory is called in here.
 fn name_of(directory: PrivateDirectory) -> String {
@@ -50,7 +60,10 @@ impl Private {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         let memory = rustix::system::sysinfo();
         let half = memory.totalram.saturating_mul(memory.mem_unit.into()) / 2;
-        let options = CString::new(format!("mode=0755,size={}", size.min(half).max(1 << 20)))?;
+        let size = size.min(half).max(1 << 20);
+        // An empty file is memory too, about a kilobyte that its size does not tell of.
+        let files = (size / BYTES_A_FILE).max(LEAST_FILES);
+        let options = CString::new(format!("mode=0755,size={size},nr_inodes={files}"))?;
         mount("tmpfs", STORE, "tmpfs", flags, options.as_c_str())?;
         let private = Private::open()?;
         let own = PrivateDirectory::ALL.map(name_of);
@@ -64,7 +77,9 @@ impl Private {
         private.set_mode("dev", 0o755)?;
         private.set_mode(EMPTY, 0)?;
         private.set_mode(MISSING, 0o555)?;
-        openat(&private.root, NOTHING, OFlags::CREATE | OFlags::CLOEXEC, Mode::empty())?;
+        for (name, mode) in [(NOTHING, Mode::empty()), (BLANK, Mode::from_raw_mode(0o444))] {
+            openat(&private.root, name, OFlags::CREATE | OFlags::CLOEXEC, mode)?;
+        }
         if let Some(caches) = caches {
             mkdirat(&private.root, CACHES, Mode::RWXU)?;
             mounts::attach(caches, &Path::new(STORE).join(CACHES))?;
@@ -130,7 +145,13 @@ impl Private {
     /// Puts something over a place, so that what is there can be neither read nor replaced.
     pub(crate) fn cover(&self, place: &Path) -> io::Result<()> {
         let directory = place.symlink_metadata()?.is_dir();
-        self.cover_with(if directory { EMPTY } else { NOTHING }, place)
+        let is_read = || READ_BY_ALL.iter().any(|name| place.file_name().is_some_and(|own| own == *name));
+        let name = match directory {
+            true => EMPTY,
+            false if is_read() => BLANK,
+            false => NOTHING,
+        };
+        self.cover_with(name, place)
     }
 
     /// Covers a directory that has to be, with an empty one that everybody may list.

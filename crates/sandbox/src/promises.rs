@@ -24,7 +24,8 @@ pub fn unkept(profile: Profile, network: Network, abilities: &Abilities) -> Vec<
         Promise::Services => match abilities.tier {
             // Abstract sockets belong to the network, unless Landlock keeps them apart.
             Tier::Full | Tier::SharedProc => network.is_own() || abilities.landlock >= SCOPES,
-            Tier::Landlock => network == Network::Off,
+            // It has no sockets that reach them.
+            Tier::Landlock => true,
             Tier::None => false,
         },
         Promise::Processes => abilities.tier == Tier::Full,
@@ -53,7 +54,9 @@ fn offer(tier: Tier, landlock: u32) -> String {
         Tier::SharedProc => {
             format!("namespaces without a /proc of their own, Landlock {landlock} and seccomp")
         }
-        Tier::Landlock => format!("no namespaces, only Landlock {landlock} and seccomp"),
+        Tier::Landlock => {
+            format!("the basic tier: no namespaces, only Landlock {landlock} and seccomp")
+        }
         Tier::None => "neither namespaces nor Landlock".into(),
     }
 }
@@ -83,7 +86,7 @@ mod tests {
         let found = unkept(Profile::WorkspaceWrite, Network::Off, &host(Tier::Landlock));
         assert_eq!(found, [Promise::Metadata, Promise::Protected, Promise::Processes]);
         let found = unkept(Profile::ReadOnly, Network::On, &host(Tier::Landlock));
-        assert_eq!(found, [Promise::Metadata, Promise::Services, Promise::Processes]);
+        assert_eq!(found, [Promise::Metadata, Promise::Processes]);
         assert!(remedy(&host(Tier::Landlock)).contains("userns"));
     }
 }

@@ -86,7 +86,8 @@ impl Restrictions {
         let sockets = match fence.network {
             // A proxy cannot be had without a network namespace.
             Network::Off | Network::Listed => Sockets::None,
-            Network::On => Sockets::Usual,
+            Network::On if landlock::version() >= landlock::KNOWS_SOCKETS => Sockets::Usual,
+            Network::On => Sockets::Internet,
         };
         let filter = Filter::new(sockets, Files::Own);
         Ok(Restrictions { rules: Some(rules), filter, listeners: None, bounds: true })

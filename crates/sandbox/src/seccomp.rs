@@ -11,6 +11,8 @@ use std::os::fd::RawFd;
 pub(crate) enum Sockets {
     /// None, not even local ones: without namespaces those reach the host's services.
     None,
+    /// Those of the internet protocols alone: local ones reach the host's services.
+    Internet,
     /// Local ones and those of the internet protocols; what they reach is up to the network namespace.
     Usual,
 }
@@ -119,6 +121,10 @@ const X32: u32 = 0x4000_0000;
 /// The bit that makes a program run as its owner.
 const SET_USER_ID: u32 = 0o4000;
 
+/// The bits that make a new file run as its owner or its group. Directories are not made in these ways, and may be given
+/// the second afterwards: in them it means something else.
+const SET_IDS: u32 = 0o6000;
+
 /// Flags of `open` with which its mode counts.
 const CREATES: u32 = (libc::O_CREAT | 0o20_000_000) as u32;
 
@@ -143,12 +149,12 @@ impl Filter {
         add(libc::SYS_clone, without_bits(0, NEW_NAMESPACES, ALLOW));
         add(libc::SYS_ioctl, without(1, &TERMINAL_TRICKS));
         let is_brokered = |call: libc::c_long| files == Files::Brokered && brokered().contains(&call);
-        for (call, mode) in mode_setters() {
+        for (call, mode, bits) in mode_setters() {
             let then = if is_brokered(call) { WAIT } else { ALLOW };
-            add(call, without_bits(mode, SET_USER_ID, then));
+            add(call, without_bits(mode, bits, then));
         }
         for (call, flags) in openers() {
-            add(call, opening_without_bits(flags, SET_USER_ID, files));
+            add(call, opening_without_bits(flags, SET_IDS, files));
         }
         let others = brokered().into_iter().filter(|call| files == Files::Brokered && !sets_mode(*call));
         for call in others {
@@ -212,15 +218,23 @@ fn brokered() -> Vec<libc::c_long> {
 }
 
 fn sets_mode(call: libc::c_long) -> bool {
-    mode_setters().iter().any(|(setter, _)| *setter == call)
+    mode_setters().iter().any(|(setter, ..)| *setter == call)
 }
 
-/// Calls that set a mode, and which argument it is.
-fn mode_setters() -> Vec<(libc::c_long, u32)> {
-    let mut calls =
-        vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
+/// Calls that set a mode, which argument it is, and what may not be in it.
+fn mode_setters() -> Vec<(libc::c_long, u32, u32)> {
+    let mut calls = vec![
+        (libc::SYS_fchmod, 1, SET_USER_ID),
+        (libc::SYS_fchmodat, 2, SET_USER_ID),
+        (FCHMODAT2, 2, SET_USER_ID),
+        (libc::SYS_mknodat, 2, SET_IDS),
+    ];
     #[cfg(target_arch = "x86_64")]
-    calls.extend([(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)]);
+    calls.extend([
+        (libc::SYS_chmod, 1, SET_USER_ID),
+        (libc::SYS_creat, 1, SET_IDS),
+        (libc::SYS_mknod, 1, SET_IDS),
+    ]);
     calls
 }
 
@@ -283,7 +297,8 @@ fn socket(sockets: Sockets) -> Code {
     const ROUTE: u32 = 0;
     let families = match sockets {
         Sockets::None => return vec![answer(REFUSE)],
-        Sockets::Usual => [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6],
+        Sockets::Internet => &[libc::AF_INET, libc::AF_INET6][..],
+        Sockets::Usual => &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6],
     };
     let mut code = vec![load_argument(0)];
     for family in families {

@@ -10,6 +10,7 @@ use runward_model::{Abilities, Caches, Enforced, Fence, Network, Profile, Promis
 use thiserror::Error;
 
 use crate::caches::{CacheSettings, WorkspaceCaches};
+use crate::lookup::{self, Place};
 use crate::projects::Projects;
 use crate::promises::{remedy, unkept};
 
@@ -25,12 +26,25 @@ pub struct Scene<'a> {
 }
 
 /// What happens where this host cannot keep a promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// Nothing runs.
     Refuse,
+    /// Nothing runs if it is one of these; else it runs, and every result and record says what is missing.
+    Unless(Vec<Promise>),
     /// It runs, and every result and record says what is missing.
     Warn,
+}
+
+impl Fallback {
+    /// Whether nothing runs without that.
+    fn requires(&self, promise: Promise) -> bool {
+        match self {
+            Fallback::Refuse => true,
+            Fallback::Unless(required) => required.contains(&promise),
+            Fallback::Warn => false,
+        }
+    }
 }
 
 /// What confines commands, as the operator wants it.
@@ -68,7 +82,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unconfinable {
     /// This host cannot keep what the profile promises.
-    #[error("the sandbox profile {profile} cannot be kept here: not kept is that {}; {remedy}; or set sandbox.fallback to \"warn\" to run with less, or choose another sandbox.profile", list(.unkept))]
+    #[error("the sandbox profile {profile} cannot be kept here: not kept is that {}; {remedy}; or require less (sandbox.require, or sandbox.fallback = \"warn\"), or choose another sandbox.profile", list(.unkept))]
     Unkept {
         /// Which profile.
         profile: Profile,
@@ -118,7 +132,8 @@ impl Settings {
             return Err(Unconfinable::Unlistable { remedy: remedy(abilities) });
         }
         let unkept = unkept(profile, network, abilities);
-        if self.fallback == Fallback::Refuse && !unkept.is_empty() {
+        if unkept.iter().any(|promise| self.fallback.requires(*promise)) {
+            let unkept = unkept.into_iter().filter(|promise| self.fallback.requires(*promise)).collect();
             return Err(Unconfinable::Unkept { profile, unkept, remedy: remedy(abilities) });
         }
         let mut enforced = Enforced {
@@ -133,11 +148,13 @@ impl Settings {
         if abilities.tier == Tier::None {
             return Ok((None, enforced));
         }
-        let hidden: Vec<PathBuf> =
-            self.deny_read.iter().chain(&self.own).map(|path| canonical(path)).collect();
-        if let Some(hidden) = hidden.iter().find(|hidden| cwd.starts_with(hidden)) {
-            return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.clone() });
+        let found = lookup::places(self.deny_read.iter().chain(&self.own));
+        if let Some(hidden) = found.places.iter().find(|hidden| cwd.starts_with(&hidden.path)) {
+            return Err(Unconfinable::CwdHidden { cwd: cwd.into(), hidden: hidden.path.clone() });
         }
+        // In namespaces what is missing needs no cover: a sandbox is built anew once it is there.
+        let counts = |place: &&Place| place.exists || !abilities.tier.has_namespaces();
+        let hidden = found.places.iter().filter(counts).map(|place| place.path.clone()).collect();
         let (mut writable, mut grounds) = (Vec::new(), Vec::new());
         if profile == Profile::WorkspaceWrite {
             let workspace = self.workspace_of(cwd, projects);
@@ -286,6 +303,15 @@ mod tests {
             refused.contains("workspace-write cannot be kept here") && refused.contains("userns"),
             "{refused}"
         );
+        let required = vec![Promise::Writes, Promise::Hidden, Promise::Network, Promise::Services];
+        let usual = Settings { fallback: Fallback::Unless(required.clone()), ..settings() };
+        let (fence, enforced) = ask(&usual, Tier::Landlock).unwrap();
+        assert!(fence.is_some() && enforced.unkept.contains(&Promise::Processes));
+        assert!(ask(&usual, Tier::None).is_err());
+        let more = [required, vec![Promise::Processes]].concat();
+        let more = Settings { fallback: Fallback::Unless(more), ..settings() };
+        let refused = ask(&more, Tier::Landlock).unwrap_err().to_string();
+        assert!(refused.contains("other processes") && !refused.contains("protected paths"), "{refused}");
         let lenient = Settings { fallback: Fallback::Warn, ..settings() };
         let (fence, enforced) = ask(&lenient, Tier::Landlock).unwrap();
         assert!(fence.is_some() && enforced.unkept.contains(&Promise::Protected));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use runward_model::PrivateDirectory;
 use rustix::fs::Access;
 
+use crate::lookup;
 use crate::projects::NoWorkspace;
 use crate::repository;
 use crate::settings::{Settings, canonical};
@@ -167,8 +168,10 @@ impl Settings {
         let named = |path: &PathBuf| self.writable_roots.iter().any(|root| root == path);
         let inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);
         // A link to what is hidden is kept as well as what it leads to.
-        let unread = self.deny_read.iter().flat_map(|path| [path.clone(), canonical(path)]);
-        let own = self.own.iter().filter_map(|path| fs::canonicalize(path).ok());
+        let found = lookup::places(self.deny_read.iter().chain(&self.own));
+        let (unread, own) = found.places.split_at(self.deny_read.len());
+        let unread = unread.iter().map(|place| place.path.clone()).chain(self.deny_read.iter().cloned());
+        let own = own.iter().filter(|place| place.exists).map(|place| place.path.clone());
         let kept = self.kept.iter().map(|path| canonical(path)).chain(unread).chain(own);
         let programs = self.projects.programs.iter().map(|path| canonical(path));
         let others = self.projects.homes.others.iter().cloned();

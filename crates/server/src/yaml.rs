@@ -148,7 +148,9 @@ fn rest(out: &mut String, stdout: &Text<'_>, stderr: &Text<'_>, showing: Room) {
 fn leftovers(out: &mut String, outcome: &Outcome, showing: Room) {
     if let Some(words) = outcome.tree.left_in_words() {
         entry(out, "background", &words);
-        if let Some(keeper) = showing.keeper.filter(|_| outcome.stopped.is_none() && outcome.tree.left.is_none()) {
+        if let Some(keeper) =
+            showing.keeper.filter(|_| outcome.stopped.is_none() && outcome.tree.left.is_none())
+        {
             entry(out, "hint", &format!("Start it with {keeper}, without an ampersand, to have it go on"));
         }
     }

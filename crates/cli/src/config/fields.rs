@@ -22,6 +22,7 @@ macro_rules! readers {
 pub(super) use readers;
 
 pub(super) use super::reach::reach;
+pub(super) use super::usage::{count_or_auto, size_or_auto};
 
 /// A duration within bounds.
 pub(super) fn duration<'de, D: Deserializer<'de>>(
@@ -58,11 +59,6 @@ pub(super) fn size<'de, D: Deserializer<'de>, T: TryFrom<usize>>(
     let size = units::size(&String::deserialize(setting)?).map_err(D::Error::custom)?;
     let size = within(size, &bounds, |size| units::show_size(*size)).map_err(D::Error::custom)?;
     T::try_from(size).map_err(|_| D::Error::custom("this machine counts no such size"))
-}
-
-/// A size within bounds, of which zero says that there is none.
-pub(super) fn some_size<'de, D: Deserializer<'de>>(setting: D, most: usize) -> Result<Option<u64>, D::Error> {
-    size(setting, 0..=most).map(|size: u64| Some(size).filter(|size| *size > 0))
 }
 
 /// A whole number within bounds.

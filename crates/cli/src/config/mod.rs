@@ -24,6 +24,7 @@ mod settings;
 mod shell_tool;
 mod token;
 mod units;
+mod usage;
 
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,7 @@ use serde::{Deserialize, Deserializer};
 use settings::Settings;
 pub(crate) use shell_tool::{Inherit, ShellTool};
 pub(crate) use token::{Token, checked_name, roles_of};
+pub(crate) use usage::temporary_size;
 
 /// What the program is told, checked; nothing in it is optional.
 #[derive(Clone, Debug, Deserialize)]

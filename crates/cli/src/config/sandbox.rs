@@ -4,21 +4,22 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runward_model::Profile;
+use runward_model::{Profile, Promise};
 use runward_proxy::Reach;
 use runward_sandbox::Fallback;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::fields::{choice, readers};
+use super::usage::Amount;
 
 readers! {
     network: Reach = reach("sandbox.network");
     tool_network: Reach = reach("network_tool.network");
     writable_roots: Vec<PathBuf> = paths("sandbox.writable_roots");
     deny_read: Vec<PathBuf> = paths("sandbox.deny_read");
-    fallback: Fallback = choice(&[("refuse", Fallback::Refuse), ("warn", Fallback::Warn)]);
-    temporary_size: u64 = size(1 << 20..=1 << 40);
+    fallback: Older = choice(&[("require", Older::Silent), ("refuse", Older::All), ("warn", Older::Nothing)]);
+    temporary_size: Amount = size_or_auto(1 << 20..=1 << 40);
     keep: Duration = duration(Duration::ZERO..=Duration::from_hours(24));
     caches: Vec<PathBuf> = paths("sandbox.caches");
     cache_quota: u64 = size(0..=1 << 50);
@@ -37,10 +38,13 @@ pub(crate) struct Sandbox {
     pub(crate) writable_roots: Vec<PathBuf>,
     #[serde(deserialize_with = "deny_read")]
     pub(crate) deny_read: Vec<PathBuf>,
+    /// What has to be kept for anything to run.
+    #[serde(deserialize_with = "require")]
+    require: Vec<Promise>,
     #[serde(deserialize_with = "fallback")]
-    pub(crate) fallback: Fallback,
+    fallback: Older,
     #[serde(deserialize_with = "temporary_size")]
-    pub(crate) temporary_size: u64,
+    pub(crate) temporary_size: Amount,
     #[serde(deserialize_with = "keep")]
     pub(crate) keep: Duration,
     /// What is written to in a layer of the workspace's own.
@@ -58,6 +62,54 @@ pub(crate) struct Sandbox {
     /// Narrower profiles of certain doors.
     #[serde(deserialize_with = "doors")]
     pub(crate) doors: Vec<(String, Profile)>,
+}
+
+/// An older way to say what has to be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Older {
+    /// What the list says.
+    Silent,
+    /// Everything.
+    All,
+    /// Nothing.
+    Nothing,
+}
+
+impl Sandbox {
+    /// What happens where the host cannot keep a promise.
+    pub(crate) fn fallback(&self) -> Fallback {
+        match self.fallback {
+            Older::Silent => Fallback::Unless(self.require.clone()),
+            Older::All => Fallback::Refuse,
+            Older::Nothing => Fallback::Warn,
+        }
+    }
+}
+
+/// What a word of sandbox.require asks for; the name of a promise asks for that one.
+const REQUIRED: [(&str, &[Promise]); 4] = [
+    ("write", &[Promise::Writes, Promise::Kernel]),
+    ("read", &[Promise::Hidden, Promise::Temporary]),
+    ("net", &[Promise::Network, Promise::Services]),
+    ("processes", &[Promise::Processes]),
+];
+
+fn require<'de, D: Deserializer<'de>>(setting: D) -> Result<Vec<Promise>, D::Error> {
+    let mut required = Vec::new();
+    for word in Vec::<String>::deserialize(setting)? {
+        let several =
+            REQUIRED.iter().find(|(known, _)| *known == word).map(|(_, promises)| promises.to_vec());
+        let one = || Promise::ALL.into_iter().find(|promise| promise.name() == word).map(|one| vec![one]);
+        let Some(promises) = several.or_else(one) else {
+            let known = REQUIRED.iter().map(|(word, _)| *word);
+            let others = Promise::ALL.iter().map(|promise| promise.name());
+            let others = others.filter(|name| !REQUIRED.iter().any(|(word, _)| word == name));
+            let known = known.chain(others).collect::<Vec<_>>().join(", ");
+            return Err(D::Error::custom(format!("there is no promise {word:?}; there are {known}")));
+        };
+        required.extend(promises);
+    }
+    Ok(required)
 }
 
 /// A door that is made for the network.
@@ -127,6 +179,21 @@ mod tests {
         assert_eq!(config.sandbox.network, Reach::Off);
         assert_eq!((config.network_tool.network, config.raw.network), (Reach::On, Reach::On));
         assert_eq!(with("profile = \"read-only\"").unwrap().profile, Profile::ReadOnly);
+    }
+
+    #[test]
+    fn what_is_required_is_said_in_words_and_older_settings_mean_all_or_nothing() {
+        let usual = with("").unwrap().fallback();
+        let Fallback::Unless(required) = usual else { panic!("{usual:?}") };
+        assert!(required.contains(&Promise::Writes) && !required.contains(&Promise::Processes));
+        let all = with("require = ['write', 'read', 'net', 'processes', 'protected', 'metadata']");
+        let Fallback::Unless(all) = all.unwrap().fallback() else { panic!() };
+        assert!(Promise::ALL.iter().all(|promise| all.contains(promise)));
+        assert_eq!(with("require = []").unwrap().fallback(), Fallback::Unless(Vec::new()));
+        assert_eq!(with("fallback = 'refuse'").unwrap().fallback(), Fallback::Refuse);
+        assert_eq!(with("fallback = 'warn'").unwrap().fallback(), Fallback::Warn);
+        let refused = with("require = ['writing']").unwrap_err();
+        assert!(refused.contains("there is no promise \"writing\"; there are write, read, net"), "{refused}");
     }
 
     #[test]

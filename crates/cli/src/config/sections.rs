@@ -16,6 +16,7 @@ use super::error::Error;
 use super::fields::{choice, readers};
 use super::placed::Placed;
 use super::units;
+use super::usage::Amount;
 
 /// Below the least nothing useful fits; above the most, a server could be made to hold more than its machine has.
 const SIZES: RangeInclusive<usize> = 1 << 10..=256 << 20;
@@ -36,10 +37,10 @@ readers! {
     workspaces: usize = count(0..=4096);
     a_while: Duration = duration(Duration::ZERO..=DAY);
     tokens: usize = count(16..=1_000_000);
-    memory: Option<u64> = some_size(1 << 40);
-    processes: Option<u64> = some_count(1 << 22);
+    memory: Amount = size_or_auto(0..=1 << 40);
+    processes: Amount = count_or_auto(1 << 22);
     some_time: Option<Duration> = some_duration(DAY);
-    file_size: Option<u64> = some_size(1 << 50);
+    file_size: Amount = size_or_auto(0..=1 << 50);
     open_files: Option<u64> = some_count(1 << 20);
     buffer: usize = size(SIZES);
     quota: u64 = size(1 << 20..=1 << 50);
@@ -95,15 +96,15 @@ pub(crate) struct Limits {
     #[serde(deserialize_with = "tokens")]
     pub(crate) reply_tokens: usize,
     #[serde(deserialize_with = "memory")]
-    pub(crate) memory: Option<u64>,
+    pub(super) memory: Amount,
     #[serde(deserialize_with = "processes")]
-    processes: Option<u64>,
+    pub(super) processes: Amount,
     #[serde(deserialize_with = "some_time")]
-    cpu_time: Option<Duration>,
+    pub(super) cpu_time: Option<Duration>,
     #[serde(deserialize_with = "file_size")]
-    file_size: Option<u64>,
+    pub(super) file_size: Amount,
     #[serde(deserialize_with = "open_files")]
-    open_files: Option<u64>,
+    pub(super) open_files: Option<u64>,
 }
 
 /// Where and for how long whole outputs are kept.
@@ -220,12 +221,6 @@ pub(crate) enum LogFormat {
 }
 
 impl Limits {
-    /// How much each command may use.
-    pub(crate) fn usage(&self) -> runward_model::Limits {
-        let Limits { memory, processes, cpu_time, file_size, open_files, .. } = *self;
-        runward_model::Limits { memory, processes, cpu_time, file_size, open_files }
-    }
-
     /// What no field can see by itself.
     pub(super) fn check(&self) -> Result<(), Error> {
         in_order("limits", &self.default_timeout, &self.max_timeout)

@@ -98,6 +98,7 @@ fn exceptions(config: &Config) -> String {
 }
 
 fn tier_named(name: &str) -> anyhow::Result<Tier> {
+    let name = if name == "landlock" { Tier::Landlock.name() } else { name };
     let known = Tier::ALL.into_iter().find(|tier| tier.name() == name);
     known.with_context(|| {
         format!("there is no tier {name:?}; there are {}", Tier::ALL.map(Tier::name).join(", "))

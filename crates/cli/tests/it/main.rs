@@ -18,6 +18,7 @@ mod help;
 mod hints;
 mod identity;
 mod invariants;
+mod kept_out;
 mod limits;
 mod log;
 mod mcp;

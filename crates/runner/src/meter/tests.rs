@@ -24,10 +24,14 @@ fn a_controller_is_found_by_its_name_alone() {
 #[test]
 fn a_count_is_that_of_the_whole_word() {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("memory.events");
-    assert_eq!(count(&file, "oom_kill"), 0, "no file, no count");
-    fs::write(&file, "oom 3\noom_kill_group 2\noom_kill 1\nmax x\n").unwrap();
-    assert_eq!((count(&file, "oom"), count(&file, "oom_kill"), count(&file, "max")), (3, 1, 0));
+    let path = directory.path().join("memory.events");
+    let count = |word| {
+        let (path, hit) = (path.clone(), LimitHit::Memory);
+        Counter { path, word, hit, file: OnceCell::new() }.value()
+    };
+    assert_eq!(count("oom_kill"), 0, "no file, no count");
+    fs::write(&path, "oom 3\noom_kill_group 2\noom_kill 1\nmax x\n").unwrap();
+    assert_eq!((count("oom"), count("oom_kill"), count("max")), (3, 1, 0));
 }
 
 fn limits() -> Limits {

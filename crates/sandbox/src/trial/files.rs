@@ -61,9 +61,13 @@ pub(super) const ACTS: &[Entry] = &[
     }),
     ("make a device", Promise::Writes, make_device),
     ("read a disk", Promise::Hidden, read_disk),
+    ("use a device file in the workspace", Promise::Metadata, |stage| use_device(&stage.work("device"))),
+    ("use a device file outside", Promise::Metadata, |stage| use_device(&stage.outside("device"))),
+    ("read what only root can", Promise::Hidden, |_| read(Path::new("/etc/shadow"))),
     ("write own memory by file", Promise::Writes, own_memory),
     ("make a program run as its owner", Promise::Metadata, set_user_id),
-    ("open a program that runs as its owner", Promise::Metadata, create_set_user_id),
+    ("open a program that runs as its owner", Promise::Metadata, |stage| create_with_id(stage, 0o4000)),
+    ("open a program that runs as its group", Promise::Metadata, |stage| create_with_id(stage, 0o2000)),
     ("change a mode", Promise::Metadata, |stage| {
         fs::set_permissions(stage.outside("victim"), Permissions::from_mode(0o600))
     }),
@@ -238,11 +242,16 @@ fn set_user_id(stage: &Stage) -> io::Result<()> {
     fs::set_permissions(stage.work("program"), Permissions::from_mode(0o4755))
 }
 
-fn create_set_user_id(stage: &Stage) -> io::Result<()> {
+/// One that is always full, put there by root.
+fn use_device(path: &Path) -> io::Result<()> {
+    File::open(path)?.read_exact(&mut [0])
+}
+
+fn create_with_id(stage: &Stage, id: u32) -> io::Result<()> {
     let path = stage.work("another");
     let _ = fs::remove_file(&path);
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o4755).open(path)?;
-    if file.metadata()?.mode() & 0o4000 == 0 { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o755 | id).open(path)?;
+    if file.metadata()?.mode() & id == 0 { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
 }
 
 fn set_attribute(stage: &Stage) -> io::Result<()> {

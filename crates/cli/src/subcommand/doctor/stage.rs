@@ -12,7 +12,7 @@ use std::thread;
 use runward_model::{Profile, Promise};
 use runward_sandbox::trial::{Stage, Tried};
 use runward_sandbox::{CacheSettings, Homes, Layers};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
 
 /// Read by whoever sees temporary files of others.
 const MARK: &str = "/tmp/runward-trial-mark";
@@ -47,6 +47,11 @@ impl Set {
         }
         fs::write(base.join("cache/victim"), CACHED)?;
         fs::write(base.join("hidden/key"), "secret\n")?;
+        // Only root can.
+        for place in ["work/device", "outside/device"] {
+            let (kind, mode) = (FileType::CharacterDevice, Mode::from_raw_mode(0o666));
+            let _ = mknodat(CWD, base.join(place), kind, mode, makedev(1, 5));
+        }
         let _ = fs::write(MARK, "");
         let streams = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = streams.local_addr()?.port();
@@ -93,7 +98,9 @@ impl Set {
             }
         }
         for name in names(&self.stage.base.join("outside")) {
-            if name != "socket" && !OUTSIDE.iter().any(|(known, _)| *known == name) {
+            if !["socket", "device"].contains(&name.as_str())
+                && !OUTSIDE.iter().any(|(known, _)| *known == name)
+            {
                 changes.push((Promise::Writes, format!("outside/{name} was made")));
             }
         }
