@@ -366,10 +366,10 @@ fn left_out_variables(config: &Config) -> String {
     }
     let more = left.len().saturating_sub(MOST_LEFT_OUT);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let named: Vec<&str> = left.iter().take(MOST_LEFT_OUT).map(String::as_str).collect();
+    let some: Vec<&str> = left.iter().take(MOST_LEFT_OUT).map(String::as_str).collect();
     format!(
         "Commands do not get these variables of the server: {}{more} (shell_tool.inherit_also changes this).",
-        named.join(", ")
+        some.join(", ")
     )
 }
 

@@ -67,20 +67,12 @@ impl Enclosure {
             Some(_) => Broker::new(fence).map(|(broker, listeners)| (Some(broker), Some(listeners)))?,
             None => (None, None),
         };
-        let grounds = if broker.is_some() { visible(&fence.grounds) } else { Vec::new() };
-        let held = fence.held.as_ref().map(|held| mounts::path(held)).filter(|_| broker.is_some());
-        let held = held.and_then(|held| {
-            runward_files::private::make(held).ok()?;
-            mounts::copy(held).ok()
-        });
+        let behind = BehindBroker::of(fence);
         mounts::make_read_only(mounts::root()?, Depth::All)?;
         let private = Private::open()?;
         private.make_writable()?;
         if let Some(broker) = &mut broker {
-            broker.keep_in(held.map(|held| private.open_host("held", held)).transpose()?);
-            for (number, (path, tree)) in grounds.into_iter().enumerate() {
-                broker.build_on(path, private.open_host(&format!("ground-{number}"), tree)?);
-            }
+            behind.give(broker, &private)?;
         }
         // What is kept of `/run` and `/dev` has to be in hand before those are covered.
         let kept = kept_run(fence.network);
@@ -153,7 +145,9 @@ impl Enclosure {
             let private = PrivateDirectory::around(socket).is_some();
             private || self.places.iter().any(|place| socket.starts_with(place))
         };
-        cover_sockets(self.services.new_places().iter(), is_own, &self.private)
+        let covered = cover_sockets(self.services.new_places().iter(), is_own, &self.private);
+        // What could not be covered is tried again.
+        covered.inspect_err(|_| self.services.forget())
     }
 
     /// Makes it fit for the next command of the same client: the terminal of the last one is not its own. All processes of
@@ -176,6 +170,33 @@ impl Enclosure {
         // A terminal of another instance may have the same number.
         if FileId::of_open(&tree)? == FileId::from(&own) {
             mounts::attach(tree, Path::new(CONSOLE))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a broker works with, and no command has a path to.
+struct BehindBroker<'a> {
+    /// Where things are held back.
+    held: Option<OwnedFd>,
+    /// Where linked trees may be made.
+    grounds: Vec<(&'a Path, OwnedFd)>,
+}
+
+impl<'a> BehindBroker<'a> {
+    /// Copies of it as it is on the host.
+    fn of(fence: &'a Fence) -> Self {
+        let held = fence.held.as_ref().map(|held| mounts::path(held)).and_then(|held| {
+            runward_files::private::make(held).ok()?;
+            mounts::copy(held).ok()
+        });
+        BehindBroker { held, grounds: visible(&fence.grounds) }
+    }
+
+    fn give(self, broker: &mut Broker, private: &Private) -> io::Result<()> {
+        broker.keep_in(self.held.map(|held| private.open_host("held", held)).transpose()?);
+        for (number, (path, tree)) in self.grounds.into_iter().enumerate() {
+            broker.build_on(path, private.open_host(&format!("ground-{number}"), tree)?);
         }
         Ok(())
     }

@@ -23,6 +23,11 @@ impl Services {
         Services { table: File::open("/proc/net/unix").ok(), known: RefCell::default() }
     }
 
+    /// Has all of them be new again.
+    pub(crate) fn forget(&self) {
+        self.known.take();
+    }
+
     /// Where sockets are that were not there the last time. One that is bound anew is a new one.
     pub(crate) fn new_places(&self) -> Vec<PathBuf> {
         let sockets = self.table.as_ref().map(whole).map(|table| sockets(&table)).unwrap_or_default();

@@ -137,7 +137,8 @@ fn a_service_that_begins_to_listen_later_is_out_of_reach_for_the_next_command_an
     let refused = shell(&mut client, &connecting(&socket));
     assert_eq!(refused["isError"], true, "{refused:#}");
     // One that runs sees the new socket for a moment, then what covers it.
-    let later = place.path("later");
+    let elsewhere = Place::new();
+    let later = elsewhere.path("later");
     let line = format!(
         "touch begun; until [ -S {0} ]; do :; done; while [ -S {0} ]; do sleep 0.1; done; {1}",
         later.display(),
