@@ -19,6 +19,10 @@ use runward_model::{Abilities, Fence, Limits, Network, Profile, Tier};
 use runward_process::{OwnProgram, RunnerProgram, Spawner, Stdio as Descriptors};
 use runward_sandbox::{Fallback, Scene, Settings};
 
+mod common;
+
+use common::{Bare, median, plausible, timed};
+
 const ROUNDS: usize = 60;
 const EACH: usize = 10;
 
@@ -30,7 +34,7 @@ struct Way {
 }
 
 fn main() {
-    if std::env::args().any(|arg| arg == "--list") {
+    if Bare::serve() || std::env::args().any(|arg| arg == "--list") {
         return;
     }
     let memory = std::env::args().find_map(|arg| arg.strip_prefix("--memory=")?.parse::<usize>().ok());
@@ -55,9 +59,10 @@ async fn measure() {
         .into_iter()
         .map(|(name, aim, fence)| (Way { name, aim, times: Vec::new() }, fence))
         .collect();
+    let mut least_of_all = Bare::start();
     let has_bubblewrap = Command::new("bwrap").arg("--version").output().is_ok();
     for _ in 0..ROUNDS {
-        (0..EACH).for_each(|_| bare.times.push(timed(|| run(Command::new("/bin/true")))));
+        bare.times.extend(least_of_all.measure(EACH));
         for (way, fence) in &mut ways {
             for _ in 0..EACH {
                 let start = Instant::now();
@@ -164,20 +169,9 @@ fn bubblewrap(cwd: &Path) -> Command {
     command
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
 fn tell(way: &mut Way, base: Duration) {
     let median = median(&mut way.times);
-    let ratio = median.as_secs_f64() / base.as_secs_f64();
+    let ratio = plausible(median.as_secs_f64() / base.as_secs_f64());
     let aim = way.aim.map(|aim| format!("(aim ≤ {aim})")).unwrap_or_default();
     println!("{:<34} {:>8.3} ms  {ratio:>6.2} × bare  {aim}", way.name, median.as_secs_f64() * 1000.0);
 }

@@ -1,7 +1,7 @@
 //! What the benchmarks have in common.
 #![expect(dead_code, reason = "each benchmark uses a part of it")]
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,73 @@ pub(crate) fn median(times: &mut [Duration]) -> Duration {
 /// In milliseconds.
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
+}
+
+/// What a benchmark is called with to be the process that [`Bare`] measures in.
+const BARE: &str = "--bare";
+
+/// A process as small as can be that starts `/bin/true` on request: the fastest way that can be written, with two pipes that
+/// are read to their ends. Nothing that does more can be faster, so a ratio under 1 is a mistake here.
+pub(crate) struct Bare {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Bare {
+    pub(crate) fn start() -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg(BARE).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let (input, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        Bare { process, input, output }
+    }
+
+    /// How long each of so many starts took.
+    pub(crate) fn measure(&mut self, count: usize) -> Vec<Duration> {
+        self.input.write_all(format!("{count}\n").as_bytes()).unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line.split_whitespace().map(|nanos| Duration::from_nanos(nanos.parse().unwrap())).collect()
+    }
+
+    /// Serves such requests where this process was started for that; returns whether it was.
+    pub(crate) fn serve() -> bool {
+        if std::env::args().nth(1).as_deref() != Some(BARE) {
+            return false;
+        }
+        let nothing = std::fs::File::open("/dev/null").unwrap();
+        for line in std::io::stdin().lines() {
+            let count: usize = line.unwrap().parse().unwrap();
+            let times: Vec<String> =
+                (0..count).map(|_| timed(|| start_true(&nothing)).as_nanos().to_string()).collect();
+            println!("{}", times.join(" "));
+        }
+        true
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn start_true(nothing: &std::fs::File) {
+    let mut command = Command::new("/bin/true");
+    command.env_clear().stdin(nothing.try_clone().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut bytes = [0; 64];
+    while child.stdout.as_mut().unwrap().read(&mut bytes).unwrap() > 0 {}
+    while child.stderr.as_mut().unwrap().read(&mut bytes).unwrap() > 0 {}
+    assert!(child.wait().unwrap().success());
+}
+
+/// Ends the run where something is faster than the least that it consists of.
+pub(crate) fn plausible(ratio: f64) -> f64 {
+    assert!(ratio >= 1.0, "{ratio:.2} × bare cannot be: mend the baseline");
+    ratio
 }
 
 /// A server on its standard input and output, as a client starts it.
