@@ -3,7 +3,8 @@
 use runward_model::{LeftBehind, Outcome, Principal, Request};
 
 use crate::Engine;
-use crate::denied::denied;
+use crate::denied::{complaints, denied};
+use crate::exhausted::complained_of;
 use crate::lifecycle::Background;
 use crate::network::Unreached;
 use crate::room::Place;
@@ -50,6 +51,8 @@ impl Leaving {
     pub(crate) fn go_on(&mut self, mut outcome: Outcome, processes: u32) -> bool {
         let running = &self.running;
         outcome.tree.left = Some(LeftBehind { processes, session: self.session.id() });
+        let (said, limits) = (complaints(&outcome, &running.log), &self.engine.0.settings.limits);
+        outcome.limit_hit = complained_of(&running.receipt, &outcome, limits, &said);
         outcome.denied = denied(&running.receipt, &outcome, &running.log, &self.unreached, &[]);
         if let Watch::Call = self.watch {
             let Some(place) = self.engine.0.kept_room.free_place() else { return false };
