@@ -260,6 +260,10 @@ impl Broker {
             if kind == FileType::Symlink {
                 return Err(Errno::OPNOTSUPP);
             }
+            // A program that runs as its group, too; on a directory the bit only says who owns what is made in it.
+            if kind == FileType::RegularFile && mode.contains(Mode::SGID) {
+                return Err(Errno::PERM);
+            }
             let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
             let there = match self.standing(&there.path, making) {
                 Standing::Unit => lookup::there(lookup::reopened(&there.path)?)?,
