@@ -1,6 +1,6 @@
 //! Which limit a command ran into, where the kernel tells the command alone.
 
-use runward_model::{LimitHit, Limits, Outcome, Receipt};
+use runward_model::{LimitHit, Limits, Outcome};
 
 /// What programs print when there is no room for another process or thread.
 const NO_PROCESS: [&str; 6] = [
@@ -18,20 +18,14 @@ const TOO_LARGE: [&str; 3] = ["File too large", "File size limit exceeded", "EFB
 /// What they print when a file system is full.
 const FULL: [&str; 2] = ["No space left on device", "ENOSPC"];
 
-/// With less free space than this, a disk may have been full a moment ago.
-const ROOM: u64 = 16 << 20;
-
 /// The limit that a command complains of, where it is held to one.
-pub(crate) fn complained_of(
-    receipt: &Receipt,
-    outcome: &Outcome,
-    limits: &Limits,
-    complaints: &str,
-) -> Option<LimitHit> {
+pub(crate) fn complained_of(outcome: &Outcome, limits: &Limits, complaints: &str) -> Option<LimitHit> {
     let says = |words: &[&str]| words.iter().any(|word| complaints.contains(word));
-    let private = receipt.fence.as_deref().is_some_and(|fence| fence.tier.has_namespaces());
-    if outcome.limit_hit.is_some() || complaints.is_empty() {
-        return outcome.limit_hit;
+    match outcome.limit_hit {
+        // That there is no room left says nothing about a command that did not want any.
+        Some(LimitHit::TemporaryFiles) if !says(&FULL) => return None,
+        Some(hit) => return Some(hit),
+        None => {}
     }
     if limits.processes.is_some() && says(&NO_PROCESS) {
         return Some(LimitHit::Processes);
@@ -39,10 +33,5 @@ pub(crate) fn complained_of(
     if limits.file_size.is_some() && says(&TOO_LARGE) {
         return Some(LimitHit::FileSize);
     }
-    // Where the disk has room, what is full is memory.
-    let is_roomy = || {
-        let found = rustix::fs::statvfs(&receipt.cwd);
-        found.is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) > ROOM)
-    };
-    (private && says(&FULL) && is_roomy()).then_some(LimitHit::TemporaryFiles)
+    None
 }

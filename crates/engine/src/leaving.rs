@@ -52,7 +52,7 @@ impl Leaving {
         let running = &self.running;
         outcome.tree.left = Some(LeftBehind { processes, session: self.session.id() });
         let (said, limits) = (complaints(&outcome, &running.log), &self.engine.0.settings.limits);
-        outcome.limit_hit = complained_of(&running.receipt, &outcome, limits, &said);
+        outcome.limit_hit = complained_of(&outcome, limits, &said);
         outcome.denied = denied(&running.receipt, &outcome, &running.log, &self.unreached, &[]);
         if let Watch::Call = self.watch {
             let Some(place) = self.engine.0.kept_room.free_place() else { return false };

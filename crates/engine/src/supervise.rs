@@ -131,7 +131,7 @@ pub(crate) fn begin(
         // So may its proxy's port, unless what was left behind still has that.
         let proxy_port = proxy_port.filter(|_| left.is_some());
         let said = complaints(&outcome, &running.log);
-        outcome.limit_hit = complained_of(&running.receipt, &outcome, &limits, &said);
+        outcome.limit_hit = complained_of(&outcome, &limits, &said);
         outcome.denied = denied(&running.receipt, &outcome, &running.log, &unreached, &held);
         running.end(open, outcome).await;
         discard(left, &stopping).await;

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use runward_model::wire::{Launch, Opened, Order, Report, SpawnFd, Step};
-use runward_model::{Abilities, Containment, Fence, SessionId, Signal};
+use runward_model::{Abilities, Containment, Ending, Fence, LimitHit, SessionId, Signal};
 use runward_sandbox::{Broker, Enclosure, Entrance};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -190,6 +190,14 @@ fn start(enclosure: &Enclosure, launch: &Launch, mut fds: Vec<OwnedFd>, stack: &
     Ok((clone::spawn(&parts, &fds, &bounds, stack)?, proxy))
 }
 
+/// Whether a command that failed has left no room among its private temporary files.
+fn full(ending: Ending) -> Option<LimitHit> {
+    /// Less than this is no room.
+    const ROOM: u64 = 1 << 20;
+    let found = if ending == Ending::Exited(0) { return None } else { rustix::fs::statvfs("/tmp").ok()? };
+    (found.f_bavail.saturating_mul(found.f_frsize) < ROOM).then_some(LimitHit::TemporaryFiles)
+}
+
 /// Whether it is the device that is always empty. The host's own could be changed by whoever has it open.
 fn is_null(stdin: &OwnedFd) -> bool {
     let null = |found: rustix::fs::Stat| {
@@ -253,7 +261,7 @@ impl Sessions for SandboxedCommand<'_> {
         if self.first == Some(ended.pid) {
             self.first = None;
             let (session, ending, usage) = (self.session, ended.ending, ended.usage);
-            let hit = rlimits::hit(ending);
+            let hit = rlimits::hit(ending).or_else(|| full(ending));
             self.exited = Some(Report::Exited { session, ending, usage, hit, alone: false });
         } else if let Some(killed) = &mut self.closing {
             *killed += 1;

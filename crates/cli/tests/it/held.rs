@@ -19,7 +19,9 @@ impl Place {
     fn new() -> Self {
         let directory = runward_testkit::seen_by_the_confined(env!("CARGO_TARGET_TMPDIR"));
         let place = Place(tempfile::tempdir_in(directory).unwrap());
-        fs::create_dir(place.path("work")).unwrap();
+        for name in ["work", "home"] {
+            fs::create_dir(place.path(name)).unwrap();
+        }
         place
     }
 
