@@ -79,10 +79,14 @@ struct Root {
 }
 
 /// Something that is held back.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Unit {
     path: PathBuf,
     kind: Kind,
+    /// What is mounted there, as long as it is.
+    mount: u64,
+    /// Shared by whoever sees what stands in for it.
+    showing: OwnedFd,
 }
 
 /// Where something lies, as far as that decides what may be done to it.
@@ -107,10 +111,15 @@ impl Broker {
         paths.dedup();
         let root = |path: &Path| Ok(Root { path: path.to_owned(), real: mounts::copy(path)?, store: None });
         let roots = paths.into_iter().map(root).collect::<io::Result<Vec<_>>>()?;
-        let named = roots.iter().flat_map(repository::named_as_code).collect();
+        let named = repository::named_as_code(&roots);
         let broker = Broker {
             roots,
-            kept: fence.protected.iter().map(|path| mounts::path(path).to_owned()).collect(),
+            kept: fence
+                .protected
+                .iter()
+                .chain(&fence.hidden)
+                .map(|path| mounts::path(path).to_owned())
+                .collect(),
             granted: fence.named.iter().map(|path| mounts::path(path).to_owned()).collect(),
             named,
             grounds: Vec::new(),
@@ -167,6 +176,7 @@ impl Broker {
     pub fn finish(&mut self) -> Vec<CString> {
         self.listener = None;
         let _ = notify::receive_listener(&self.arriving);
+        self.show_again();
         self.settle_all();
         let touched = std::mem::take(&mut self.touched);
         let is_held = |path: &PathBuf| self.units.iter().any(|unit| unit.path == *path);

@@ -102,6 +102,7 @@ impl Enclosure {
         for place in [c"/dev", c"/run"] {
             mounts::make_read_only(mounts::open(place)?, Depth::One)?;
         }
+        protect(fence)?;
         // Last of all mounts, so that nothing uncovers it.
         for path in fence.hidden.iter().filter_map(|path| fs::canonicalize(mounts::path(path)).ok()) {
             unless_gone(private.cover(&path))?;
@@ -232,6 +233,19 @@ fn copies(writable: &[CString]) -> io::Result<Vec<(&Path, OwnedFd)>> {
 fn visible(shown: &[CString]) -> Vec<(&Path, OwnedFd)> {
     let paths = shown.iter().map(|path| mounts::path(path));
     paths.filter_map(|path| Some((path, mounts::copy(path).ok()?))).collect()
+}
+
+/// Puts what stays as it is over itself, read-only, as far as it is there. That nobody makes or moves it is up to the broker.
+fn protect(fence: &Fence) -> io::Result<()> {
+    let is_inside = |path: &&Path| root_of(path, fence).is_some();
+    for path in fence.protected.iter().map(|path| mounts::path(path)).filter(is_inside) {
+        let is_around = fence.writable.iter().any(|root| mounts::path(root).starts_with(path));
+        let is_plain = path.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_file());
+        if is_plain && !is_around {
+            unless_gone(mounts::protect(path))?;
+        }
+    }
+    Ok(())
 }
 
 /// Covers what listens on the host, but for what does so in a workspace.

@@ -199,13 +199,16 @@ pub(crate) struct Judged {
 }
 
 /// Judges the configuration of the repository whose own directory is `git`; its working trees lie below `roots`.
-pub(crate) fn judge(text: &[u8], git: &Path, roots: &[&Path]) -> Judged {
+///
+/// What stands in `known`, the configuration that a person has there, is theirs: it stays, whatever it does.
+pub(crate) fn judge(text: &[u8], known: &[u8], git: &Path, roots: &[&Path]) -> Judged {
     let unreadable =
         || Judged { harmless: None, held: vec!["a configuration that is not written plainly".into()] };
     let Some(text) = std::str::from_utf8(text).ok().filter(|text| text.len() <= LARGEST) else {
         return unreadable();
     };
     let (mut section, mut harmless, mut held) = (Section::default(), String::new(), Vec::new());
+    let theirs = entries(&String::from_utf8_lossy(known));
     for line in text.split_inclusive('\n') {
         match read(line) {
             Some(Line::Nothing) => harmless.push_str(line),
@@ -216,11 +219,31 @@ pub(crate) fn judge(text: &[u8], git: &Path, roots: &[&Path]) -> Judged {
             Some(Line::Entry { key, value }) if section.is_harmless(&key, value, git, roots) => {
                 harmless.push_str(line);
             }
-            Some(Line::Entry { key, .. }) => held.push(section.full(&key)),
+            Some(Line::Entry { key, value }) => {
+                let full = section.full(&key);
+                if theirs.contains(&(full.clone(), value.map(str::to_owned))) {
+                    harmless.push_str(line);
+                } else {
+                    held.push(full);
+                }
+            }
             None => return unreadable(),
         }
     }
     Judged { harmless: Some(harmless.into_bytes()), held }
+}
+
+/// Every entry of a text that can be told: its full key and its value.
+fn entries(text: &str) -> Vec<(String, Option<String>)> {
+    let (mut section, mut found) = (Section::default(), Vec::new());
+    for line in text.lines() {
+        match read(line) {
+            Some(Line::Section(next)) => section = next,
+            Some(Line::Entry { key, value }) => found.push((section.full(&key), value.map(str::to_owned))),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The entries of a text that are not in another, each behind its section; nothing of a text that is not plain.
@@ -241,17 +264,15 @@ pub(crate) fn additions(text: &[u8], known: &[u8]) -> Vec<u8> {
     entries(text).into_iter().filter(|entry| !known.contains(entry)).collect::<String>().into_bytes()
 }
 
-/// Values of one key, the last of which counts for most; nothing of a text that is not written plainly.
-pub(crate) fn values<'a>(text: &'a str, section: &str, key: &str) -> Vec<&'a str> {
-    let (mut inside, mut found) = (false, Vec::new());
-    for line in text.lines() {
-        match read(line) {
-            Some(Line::Section(next)) => inside = next.kind == section,
-            Some(Line::Entry { key: own, value }) if inside && own == key => found.extend(value),
-            _ => {}
-        }
-    }
-    found
+/// What a text may give as the value of a key, whatever section it stands in and however it is written.
+pub(crate) fn mentioned<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
+    let value = move |line: &'a str| {
+        let (before, after) = line.split_once('=')?;
+        let before = before.rsplit(']').next()?.trim();
+        let after = after.split([';', '#']).next()?.trim().trim_matches('"');
+        (before.eq_ignore_ascii_case(key) && !after.is_empty()).then(|| PathBuf::from(after))
+    };
+    text.lines().filter_map(value)
 }
 
 enum Line<'a> {
@@ -362,7 +383,17 @@ fn is_inside(git: &Path, named: &str, roots: &[&Path]) -> bool {
             part => path.push(part),
         }
     }
-    !named.is_empty() && roots.iter().any(|root| path.starts_with(root) && path != **root)
+    let is_linked = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let is_below = |root: &&&Path| path.starts_with(root) && path != ***root;
+    let root = roots.iter().find(is_below);
+    // Git keeps one for submodules, and for nothing else that is made in a workspace.
+    let is_submodule = git
+        .components()
+        .zip(git.components().skip(1))
+        .any(|(one, next)| one.as_os_str() == ".git" && next.as_os_str() == "modules");
+    is_submodule
+        && !named.is_empty()
+        && root.is_some_and(|root| !path.ancestors().take_while(|lead| lead != root).any(is_linked))
 }
 
 #[cfg(test)]
@@ -370,7 +401,7 @@ mod tests {
     use super::*;
 
     fn held(text: &str) -> Vec<String> {
-        judge(text.as_bytes(), Path::new("/w/.git/modules/part"), &[Path::new("/w")]).held
+        judge(text.as_bytes(), b"", Path::new("/w/.git/modules/part"), &[Path::new("/w")]).held
     }
 
     #[test]
@@ -380,7 +411,7 @@ mod tests {
             [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = Ada L.\n# a note\n\
             [submodule \"part\"]\n\turl = https://example.org/part\n\tactive = true\n[alias]\n\tst = status -sb\n\
             [core]\n\tworktree = ../../../part\n";
-        let judged = judge(text.as_bytes(), Path::new("/w/.git/modules/part"), &[Path::new("/w")]);
+        let judged = judge(text.as_bytes(), b"", Path::new("/w/.git/modules/part"), &[Path::new("/w")]);
         assert_eq!(judged, Judged { harmless: Some(text.into()), held: Vec::new() });
     }
 
@@ -416,7 +447,7 @@ mod tests {
             ("[somebody]\n else = x", "somebody.else"),
         ] {
             let whole = format!("[user]\n\tname = a\n{text}\n[user]\n\temail = b\n");
-            let judged = judge(whole.as_bytes(), Path::new("/w/.git/modules/part"), &[Path::new("/w")]);
+            let judged = judge(whole.as_bytes(), b"", Path::new("/w/.git/modules/part"), &[Path::new("/w")]);
             assert_eq!(judged.held, [key], "{text}");
             let left = String::from_utf8(judged.harmless.unwrap()).unwrap();
             assert!(left.contains("name = a") && left.contains("email = b"), "{left}");
@@ -438,7 +469,7 @@ mod tests {
             "[user]\n name = a\u{0}\n",
             "[user]\n name = \"a\" b\n",
         ] {
-            let judged = judge(text.as_bytes(), Path::new("/w/.git"), &[Path::new("/w")]);
+            let judged = judge(text.as_bytes(), b"", Path::new("/w/.git"), &[Path::new("/w")]);
             let known = judged.harmless.is_some() && held(text).is_empty();
             assert!(!known || text == "name", "{text:?}: {judged:?}");
         }
@@ -446,10 +477,19 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_by_key() {
-        assert_eq!(
-            values("[core]\n hooksPath = .husky/_\n[x]\n hookspath = no\n", "core", "hookspath"),
-            [".husky/_"]
-        );
+    fn what_a_person_has_there_stays_theirs() {
+        let theirs = "[core]\n\teditor = vim -x\n[filter \"lfs\"]\n\tsmudge = git-lfs smudge -- %f\n";
+        let text = format!("{theirs}[core]\n\tpager = mine\n[remote \"o\"]\n\turl = x\n");
+        let judged = judge(text.as_bytes(), theirs.as_bytes(), Path::new("/w/.git"), &[Path::new("/w")]);
+        assert_eq!(judged.held, ["core.pager"]);
+        let left = String::from_utf8(judged.harmless.unwrap()).unwrap();
+        assert!(left.contains("vim -x") && left.contains("smudge") && !left.contains("mine"), "{left}");
+    }
+
+    #[test]
+    fn what_may_be_named_is_found_however_it_is_written() {
+        let text = "[core]\n hooksPath = .husky/_ # ours\n[core] HOOKSPATH=\"x\"\n[y]\n hooks = no\n";
+        let found: Vec<PathBuf> = mentioned(text, "hookspath").collect();
+        assert_eq!(found, [Path::new(".husky/_"), Path::new("x")]);
     }
 }

@@ -11,7 +11,6 @@ const READ_FILE: u64 = 1 << 2;
 const READ_DIR: u64 = 1 << 3;
 const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_SOCK: u64 = 1 << 9;
-const MAKE_FIFO: u64 = 1 << 10;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
@@ -30,7 +29,7 @@ pub(crate) enum Access {
     Read,
     /// Read, write and control: for devices.
     Use,
-    /// Read, and make what holds no content; files are made and changed by a broker.
+    /// Read, and make sockets; everything else is made and changed by a broker.
     Brokered,
     /// Everything but to make devices.
     Change,
@@ -41,7 +40,7 @@ impl Access {
         match self {
             Access::Read => EXECUTE | READ_FILE | READ_DIR,
             Access::Use => READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE | IOCTL_DEV,
-            Access::Brokered => EXECUTE | READ_FILE | READ_DIR | MAKE_SOCK | MAKE_FIFO | RESOLVE_UNIX,
+            Access::Brokered => EXECUTE | READ_FILE | READ_DIR | MAKE_SOCK | RESOLVE_UNIX,
             Access::Change => !(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV),
         }
     }

@@ -131,6 +131,13 @@ fn change(tree: impl AsFd, depth: Depth, attributes: &Attributes) -> io::Result<
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Puts what is at `place` over itself, read-only: its times and attributes stay as they are, too.
+pub(crate) fn protect(place: &Path) -> io::Result<()> {
+    let tree = copy(place)?;
+    make_read_only(&tree, Depth::All)?;
+    attach(tree, place)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

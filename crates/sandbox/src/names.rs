@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::workspace::OWN_NAMES;
 
 /// Files and directories, at any depth, from which editors, agents and shells run code by themselves.
-pub(crate) const RUN_CODE: [&str; 13] = [
+pub(crate) const RUN_CODE: [&str; 14] = [
     ".claude",
     ".codex",
     ".cursor",
@@ -15,6 +15,7 @@ pub(crate) const RUN_CODE: [&str; 13] = [
     ".devcontainer.json",
     ".envrc",
     ".gemini",
+    ".hg",
     ".idea",
     ".mcp.json",
     ".vscode",
@@ -104,13 +105,12 @@ pub(crate) fn unit(
 }
 
 /// Whether a directory that is moved to a path below a root may bring along what would be code there.
-pub(crate) fn becomes_code(relative: &Path) -> bool {
+pub(crate) fn becomes_code(root: &Path, relative: &Path) -> bool {
     let known = |name: &OsStr| is_code(name) || is_own(name) || GIT_NAMES.iter().any(|known| name == *known);
     let parts: Vec<&OsStr> = relative.components().map(std::path::Component::as_os_str).collect();
-    let inside = parts
-        .iter()
-        .position(|name| *name == ".git")
-        .map_or(&[][..], |at| parts.get(at + 1..).unwrap_or_default());
+    let inside =
+        if is_git(root) { Some(0) } else { parts.iter().position(|name| *name == ".git").map(|at| at + 1) };
+    let inside = inside.and_then(|at| parts.get(at..)).unwrap_or_default();
     parts.last().is_some_and(|name| known(name)) || inside.first().is_some_and(|name| known(name))
 }
 
@@ -131,17 +131,18 @@ pub(crate) fn rule(
     for (at, name) in parts.iter().enumerate() {
         let rest = parts.get(at..).unwrap_or_default();
         if inside {
-            return in_repository(&place, rest, making, &is_repository);
+            return in_repository_or_below(&place, rest, making, &is_repository);
         }
         place.push(name);
         let is_last = rest.len() == 1;
         if is_own(name) {
             return Ruling::Kept;
         }
-        // The last two make a repository of a directory that holds nothing else of one.
-        if (is_code(name) && !is_tree(rest, making))
-            || ["commondir", "config.worktree"].iter().any(|it| name == it)
-        {
+        // These make a repository of a directory that holds nothing else of one.
+        if ["commondir", "config.worktree"].iter().any(|it| name == it) {
+            return Ruling::Kept;
+        }
+        if is_code(name) && !is_tree(rest, making) {
             return Ruling::Held { unit: place, kind: Kind::Code };
         }
         if *name == ".git" {
@@ -152,6 +153,34 @@ pub(crate) fn rule(
             inside = true;
         } else if !is_last && rest.iter().skip(1).any(|part| GIT_NAMES.iter().any(|known| part == known)) {
             inside = is_repository(&place);
+        }
+    }
+    Ruling::Free
+}
+
+/// The same inside a repository's own directory, and inside whatever is a repository by itself in there.
+fn in_repository_or_below(
+    git: &Path,
+    rest: &[&OsStr],
+    making: Making,
+    is_repository: &impl Fn(&Path) -> bool,
+) -> Ruling {
+    if rest.iter().any(|part| is_own(part)) {
+        return Ruling::Kept;
+    }
+    let ruled = in_repository(git, rest, making, is_repository);
+    if ruled != Ruling::Free || !rest.iter().skip(1).any(|part| GIT_NAMES.iter().any(|known| part == known)) {
+        return ruled;
+    }
+    let mut place = git.to_owned();
+    for (at, name) in rest.iter().enumerate() {
+        place.push(name);
+        let below = rest.get(at + 1..).unwrap_or_default();
+        if !below.is_empty() && (is_git(&place) || is_repository(&place)) {
+            let ruled = in_repository(&place, below, making, is_repository);
+            if ruled != Ruling::Free {
+                return ruled;
+            }
         }
     }
     Ruling::Free
@@ -169,7 +198,8 @@ fn in_repository(
     let held = |depth, kind| Ruling::Held { unit: unit(depth), kind };
     match text(0) {
         "config" | "config.worktree" => held(1, Kind::Configuration),
-        "commondir" => held(1, Kind::Code),
+        // Git fails on an empty one, so nothing may even stand in for it.
+        "commondir" => Ruling::Kept,
         "hooks" => hooks(&unit(1), rest, making),
         "worktrees" => match text(2) {
             "config.worktree" => held(3, Kind::Configuration),
@@ -196,7 +226,7 @@ fn in_modules(git: &Path, rest: &[&OsStr], making: Making, is_repository: &impl 
             return Ruling::Held { unit: place, kind: Kind::Configuration };
         }
         if is(&["commondir"]) {
-            return Ruling::Held { unit: place, kind: Kind::Code };
+            return Ruling::Kept;
         }
         if is(&["objects", "refs", "logs", "info"]) && is_repository(&around) {
             return Ruling::Free;
@@ -278,6 +308,7 @@ mod tests {
             ".gitignore",
             ".claude/worktrees/a/src/x",
             "bare/refs/heads/main",
+            ".git/refs/heads/hooks/x",
         ] {
             assert_eq!(of(path, Making::File), Ruling::Free, "{path}");
         }
@@ -291,13 +322,15 @@ mod tests {
         for (path, expected) in [
             (".git/config", ".git/config"),
             (".git/config.worktree", ".git/config.worktree"),
-            (".git/commondir", ".git/commondir"),
             (".git/hooks/pre-commit", ".git/hooks"),
             (".git/hooks/a.sample/b", ".git/hooks"),
             (".git/worktrees/x/commondir", ".git/worktrees/x/commondir"),
             (".git/worktrees/x/config.worktree", ".git/worktrees/x/config.worktree"),
             (".git/modules/a/b/hooks/x", ".git/modules/a/b/hooks"),
             (".git/modules/a/config", ".git/modules/a/config"),
+            (".git/worktrees/bare/config", ".git/worktrees/bare/config"),
+            (".git/objects/bare/hooks/x", ".git/objects/bare/hooks"),
+            (".git/x/.git/config", ".git/x/.git/config"),
             (".git/modules/objects/hooks/x", ".git/modules/objects/hooks"),
             (".git/modules/x/objects/config", ".git/modules/x/objects/config"),
             ("a/b/.git/config", "a/b/.git/config"),
@@ -313,7 +346,9 @@ mod tests {
             assert_eq!(unit(path).as_deref(), Some(expected), "{path}");
         }
         assert_eq!(of(".runward.toml", Making::File), Ruling::Kept);
-        assert_eq!(of("sub/.runward/x", Making::File), Ruling::Kept);
+        for path in ["sub/.runward/x", ".git/commondir", "a/commondir", "a/config.worktree"] {
+            assert_eq!(of(path, Making::File), Ruling::Kept, "{path}");
+        }
     }
 
     #[test]

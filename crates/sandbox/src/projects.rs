@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use runward_model::PrivateDirectory;
 
 use crate::homes::Homes;
-use crate::names::{RUN_CODE, TREES};
+use crate::names::{RUN_CODE, TREES, is_repository_at};
 use crate::repository;
 use crate::settings::{Settings, canonical};
 use crate::workspace::OWN_NAMES;
@@ -230,7 +230,8 @@ impl Settings {
             let mut names = RUN_CODE.iter().chain([&".git"]);
             !tree && (part.as_bytes().starts_with(OWN_NAMES) || names.any(|name| *part == *name))
         });
-        at_home || kept || runs_code
+        let in_repository = directory.ancestors().skip(1).any(is_repository_at);
+        at_home || kept || runs_code || in_repository
     }
 
     /// Whether a file, links resolved, belongs to the system alone.

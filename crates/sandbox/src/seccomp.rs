@@ -199,9 +199,11 @@ fn brokered() -> Vec<libc::c_long> {
         libc::SYS_renameat,
         libc::SYS_renameat2,
         libc::SYS_unlinkat,
+        libc::SYS_fchmod,
         libc::SYS_fchmodat,
         FCHMODAT2,
         libc::SYS_truncate,
+        libc::SYS_mknodat,
     ];
     #[cfg(target_arch = "x86_64")]
     calls.extend([
@@ -213,6 +215,7 @@ fn brokered() -> Vec<libc::c_long> {
         libc::SYS_unlink,
         libc::SYS_rmdir,
         libc::SYS_chmod,
+        libc::SYS_mknod,
     ]);
     calls
 }

@@ -112,6 +112,10 @@ fn show(file: &Path, name: &str, out: &mut String) -> anyhow::Result<()> {
         writeln!(out, "a link to {}", printable(&fs::read_link(file)?.to_string_lossy()))?;
         return Ok(());
     }
+    if !found.is_file() {
+        writeln!(out, "neither a file nor a directory")?;
+        return Ok(());
+    }
     let bytes = fs::read(file)?;
     for line in String::from_utf8_lossy(bytes.get(..SHOWN).unwrap_or(&bytes)).lines() {
         writeln!(out, "{}", printable(line))?;

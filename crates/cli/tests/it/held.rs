@@ -218,7 +218,9 @@ fn settings_of_other_programs_are_there_inside_and_leave_no_trace_outside() {
 #[test]
 fn a_tree_is_made_beside_the_repository_where_the_server_was_started_around_it() {
     let place = Place::with_repository();
-    let program = place.program(&["stdio"]).current_dir(&place.path(""));
+    // A directory around homes is nobody's project, so this one's is elsewhere.
+    let home = tempfile::tempdir().unwrap();
+    let program = place.program(&["stdio"]).env("HOME", home.path()).current_dir(&place.path(""));
     let mut client = StdioClient::start(program.into_command(), Era::Modern);
     let mut call = |line: &str, cwd: &str| {
         let line =
@@ -242,6 +244,17 @@ fn a_tree_is_made_beside_the_repository_where_the_server_was_started_around_it()
     assert!(place.git("tree", &["status", "--short"]).is_empty());
     let elsewhere = call("mkdir ../other; echo x > ../file", "work");
     assert!(!place.path("other").exists() && !place.path("file").exists(), "{elsewhere}");
+    // Noting a tree down is no way into a neighbour, or to a name that runs code.
+    fs::create_dir_all(place.path("neighbour/.git/hooks")).unwrap();
+    let begin = "mkdir -p .git/worktrees/hooks .git/worktrees/.vscode .git/worktrees/sub";
+    let reach = format!(
+        "{begin}; cd ..; mkdir neighbour/.git/hooks neighbour/.vscode .vscode neighbour/sub; echo x > neighbour/.git/hooks/pre-commit; ls -A . neighbour"
+    );
+    let reached = call(&reach, "work");
+    assert!(!place.path("neighbour/.git/hooks/pre-commit").exists(), "{reached}");
+    for name in ["neighbour/.vscode", ".vscode", "neighbour/sub"] {
+        assert!(!place.path(name).exists(), "{name}: {reached}");
+    }
 }
 
 #[test]
@@ -253,6 +266,7 @@ fn a_tree_that_a_session_makes_is_seen_outside_while_the_session_goes_on() {
     let begun = client
         .call("exec_command", json!({ "cmd": line, "stdin": "pipe", "yield_time_ms": 500, "login": false }));
     eventually("the tree is made", || place.path("work/ready").exists());
+    assert!(place.path("work/tree").exists(), "{begun}");
     assert!(place.git("work/tree", &["status"]).contains("On branch tree"), "{begun}");
 }
 
@@ -268,7 +282,7 @@ fn nothing_stands_in_the_way_of_other_programs() {
 }
 
 /// Ways to have a person's git run something. Each line is tried by itself; then git looks around everywhere.
-const WAYS: [&str; 22] = [
+const WAYS: [&str; 31] = [
     "cp -r .git evil && printf '[core]\\n fsmonitor = touch MARK\\n' >> evil/config; echo ../evil > .git/commondir",
     "printf '[core]\\n fsmonitor = touch MARK\\n' > .git/config.worktree; git config extensions.worktreeConfig true",
     "git worktree add -q wt; echo ../../../evil > .git/worktrees/wt/commondir; cp -r .git evil; printf '[core]\\n fsmonitor = touch MARK\\n' >> evil/config",
@@ -291,6 +305,16 @@ const WAYS: [&str; 22] = [
     "exec 9> c; cp .git/config c; mv c .git/config; printf '[core]\\n fsmonitor = touch MARK\\n' >&9",
     "ln .git/config c; printf '[core]\\n fsmonitor = touch MARK\\n' >> c",
     "cd .git && printf '[core]\\n fsmonitor = touch MARK\\n' >> ../.git/./config; cd hooks; printf '#!/bin/sh\\ntouch MARK' > post-checkout; chmod +x post-checkout",
+    // Repositories inside a repository's own directory, and what leads to them.
+    "mkdir -p sub .git/worktrees/x/objects .git/worktrees/x/refs; echo 'ref: refs/heads/main' > .git/worktrees/x/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > .git/worktrees/x/config; echo 'gitdir: ../.git/worktrees/x' > sub/.git",
+    "mkdir -p sub q/.git/worktrees/x/objects q/.git/worktrees/x/refs; echo 'ref: refs/heads/main' > q/.git/worktrees/x/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > q/.git/worktrees/x/config; mv .git old-git; echo 'gitdir: q/.git/worktrees/x' > .git",
+    "mkdir -p sub .git/modules/a/objects/e/objects .git/modules/a/objects/e/refs .git/modules/a/refs; echo 'ref: refs/heads/main' | tee .git/modules/a/HEAD > .git/modules/a/objects/e/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > .git/modules/a/objects/e/config; echo 'gitdir: ../.git/modules/a/objects/e' > sub/.git",
+    "mkdir -p sub .git/foo/objects .git/foo/refs; echo 'ref: refs/heads/main' > .git/foo/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > .git/foo/config; ln -s .git/foo g",
+    "mkdir -p sub .git/foo/objects .git/foo/refs; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > .git/foo/config; echo 'ref: refs/heads/main' > .git/foo/HEAD; ln -s .git/foo g",
+    "mkdir -p sub/objects sub/refs; ln -s refs/heads/main sub/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > sub/config",
+    "mkdir -p sub/refs other; ln -s ../later sub/objects; echo 'ref: refs/heads/main' > sub/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > sub/config; mkdir later",
+    "mkdir -p sub/objects sub/refs; exec 9> sub/config; echo 'ref: refs/heads/main' > sub/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" >&9",
+    "mkdir -p sub/objects sub/refs; : > c; ln c sub/config; echo 'ref: refs/heads/main' > sub/HEAD; printf '[core]\\n repositoryformatversion=0\\n bare=false\\n worktree=%s\\n fsmonitor = touch MARK\\n' \"$PWD/sub\" > c",
 ];
 
 #[test]
@@ -307,7 +331,7 @@ fn nothing_that_a_command_makes_runs_for_a_person() {
 }
 
 fn look_around(place: &Place, way: &str) {
-    for directory in ["work", "work/sub", "work/wt", "work/evil", "work/g"] {
+    for directory in ["work", "work/sub", "work/wt", "work/evil", "work/g", "work/.git/foo"] {
         if place.path(directory).is_dir() {
             for words in [
                 &["status"][..],

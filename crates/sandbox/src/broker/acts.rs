@@ -23,8 +23,8 @@ pub(super) enum Act {
     Answer(Answer),
     /// A file has been opened, with these flags.
     Opened(OwnedFd, i32),
-    /// A pipe with a name: whoever opens it waits for the other end.
-    Pipe(There, i32),
+    /// What takes time to be opened: a pipe with a name, until somebody opens its other end, or what somebody has a lease on.
+    Slow(There, i32),
 }
 
 pub(super) type Result<T> = std::result::Result<T, Errno>;
@@ -39,12 +39,13 @@ impl Broker {
     /// Does what a call asks for, with no more rights than whoever calls.
     pub(super) fn act(&mut self, call: Call, listener: &OwnedFd) {
         let lowered = capabilities::lower();
+        self.show_again();
         let act =
             self.perform(&call).unwrap_or_else(|errno| Act::Answer(Answer::Errno(errno.raw_os_error())));
         match act {
             Act::Answer(answer) => call.answer(listener, &answer),
             Act::Opened(open, flags) => call.answer_with(listener, open, flags),
-            Act::Pipe(pipe, flags) => wait_for_other_end(call, listener, pipe, flags),
+            Act::Slow(there, flags) => open_beside(call, listener, there, flags),
         }
         drop(lowered);
     }
@@ -58,12 +59,14 @@ impl Broker {
         match call.number {
             libc::SYS_openat => self.open(process, (at(0), &path(1)?), at(2), mode(3)),
             libc::SYS_mkdirat => self.make_directory(process, (at(0), &path(1)?), mode(2)),
+            libc::SYS_mknodat => self.make_node(process, (at(0), &path(1)?), at(2)),
             libc::SYS_symlinkat => self.symlink(process, &path(0)?, (at(1), &path(2)?)),
             libc::SYS_linkat => self.link(process, (at(0), &path(1)?), (at(2), &path(3)?), at(4)),
             libc::SYS_renameat => self.rename(process, (at(0), &path(1)?), (at(2), &path(3)?), 0),
             libc::SYS_renameat2 => self.rename(process, (at(0), &path(1)?), (at(2), &path(3)?), at(4)),
             libc::SYS_unlinkat => self.unlink(process, (at(0), &path(1)?), at(2)),
             libc::SYS_fchmodat => self.set_mode(process, (at(0), &path(1)?), mode(2), 0),
+            libc::SYS_fchmod => self.set_mode_of_open(process, at(0), mode(1)),
             FCHMODAT2 => self.set_mode(process, (at(0), &path(1)?), mode(2), at(3)),
             libc::SYS_truncate => {
                 self.truncate(process, &path(0)?, call.arguments.get(1).copied().unwrap_or_default())
@@ -87,6 +90,7 @@ impl Broker {
             libc::SYS_creat => {
                 self.open(process, (HERE, &path(0)?), libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC, mode(1))
             }
+            libc::SYS_mknod => self.make_node(process, (HERE, &path(0)?), at(1)),
             libc::SYS_mkdir => self.make_directory(process, (HERE, &path(0)?), mode(1)),
             libc::SYS_symlink => self.symlink(process, &path(0)?, (HERE, &path(1)?)),
             libc::SYS_link => self.link(process, (HERE, &path(0)?), (HERE, &path(1)?), 0),
@@ -120,7 +124,7 @@ impl Broker {
                     let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
                     let there = match self.standing(&there.path, making) {
                         Standing::Elsewhere => return Ok(CONTINUE),
-                        Standing::Unit => lookup::there(lookup::reopened(&there.path)?)?,
+                        Standing::Unit => lookup::there(self.in_unit(&there.path)?)?,
                         Standing::Ruled(Ruling::Free) => there,
                         Standing::Ruled(Ruling::Kept) => return Err(KEPT),
                         Standing::Ruled(Ruling::Held { unit, kind }) => {
@@ -171,7 +175,7 @@ impl Broker {
             Standing::Elsewhere => Ok(Some(None)),
             Standing::Unit => {
                 let parent = place.path.parent().ok_or(Errno::NOENT)?;
-                Ok(Some(Some(Place { parent: lookup::reopened(parent)?, ..place })))
+                Ok(Some(Some(Place { parent: self.in_unit(parent)?, ..place })))
             }
             Standing::Ruled(Ruling::Free) => {
                 if completes_a_repository(&place.name) {
@@ -216,6 +220,27 @@ impl Broker {
         Err(Errno::BUSY)
     }
 
+    /// Pipes with names, and empty files; nobody makes a device.
+    fn make_node(&mut self, process: Process, (directory, path): (i32, &CStr), mode: i32) -> Result<Act> {
+        let (kind, mode) =
+            (FileType::from_raw_mode(mode.cast_unsigned()), Mode::from_raw_mode(mode.cast_unsigned()));
+        let kind = match kind {
+            FileType::Fifo => FileType::Fifo,
+            FileType::RegularFile | FileType::Unknown => FileType::RegularFile,
+            _ => return Err(Errno::PERM),
+        };
+        let Some(place) = process.place(directory, path)? else { return Ok(CONTINUE) };
+        match self.standing(&place.path, Making::File) {
+            Standing::Elsewhere => Ok(CONTINUE),
+            Standing::Ruled(Ruling::Free) => {
+                let _masked = Masked::like(process);
+                rustix::fs::mknodat(&place.parent, &place.name, kind, mode, 0)?;
+                Ok(DONE)
+            }
+            Standing::Unit | Standing::Ruled(_) => Err(KEPT),
+        }
+    }
+
     fn symlink(
         &mut self,
         process: Process,
@@ -233,7 +258,7 @@ impl Broker {
             match self.place_for(place, Making::File)? {
                 Some(None) => return Ok(CONTINUE),
                 Some(Some(place)) => {
-                    symlinkat(target.as_c_str(), &place.parent, &place.name)?;
+                    symlinkat(target.as_c_str(), &place.parent, &place.given)?;
                     return Ok(DONE);
                 }
                 None => {}
@@ -266,7 +291,7 @@ impl Broker {
             }
             let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
             let there = match self.standing(&there.path, making) {
-                Standing::Unit => lookup::there(lookup::reopened(&there.path)?)?,
+                Standing::Unit => lookup::there(self.in_unit(&there.path)?)?,
                 Standing::Elsewhere
                 | Standing::Ruled(
                     Ruling::Free | Ruling::Held { kind: Kind::Configuration | Kind::Pointer, .. },
@@ -283,14 +308,35 @@ impl Broker {
         Err(Errno::BUSY)
     }
 
+    /// The same of what is open: it need not be open for writing.
+    fn set_mode_of_open(&mut self, process: Process, number: i32, mode: Mode) -> Result<Act> {
+        let there = process.open_file(number)?;
+        let kind = file_type(&there.open)?;
+        if kind == FileType::RegularFile && mode.contains(Mode::SGID) {
+            return Err(Errno::PERM);
+        }
+        let making = if kind == FileType::Directory { Making::Directory } else { Making::File };
+        match self.standing(&there.path, making) {
+            Standing::Ruled(Ruling::Kept | Ruling::Held { kind: Kind::Code, .. }) => Err(KEPT),
+            Standing::Elsewhere | Standing::Unit | Standing::Ruled(_) => {
+                chmodat(CWD, lookup::by_number(&there.open), mode, AtFlags::empty())?;
+                Ok(DONE)
+            }
+        }
+    }
+
     fn truncate(&mut self, process: Process, path: &CStr, length: u64) -> Result<Act> {
         let here = (libc::AT_FDCWD, path);
         match self.open(process, here, libc::O_WRONLY | libc::O_CLOEXEC, Mode::empty())? {
+            Act::Opened(open, _) if length > process.largest_file() => {
+                drop(open);
+                Err(Errno::FBIG)
+            }
             Act::Opened(open, _) => {
                 rustix::fs::ftruncate(open, length)?;
                 Ok(DONE)
             }
-            Act::Pipe(..) => Err(Errno::INVAL),
+            Act::Slow(..) => Err(Errno::AGAIN),
             act @ Act::Answer(_) => Ok(act),
         }
     }
@@ -310,8 +356,11 @@ fn reopen(process: Process, there: There, flags: i32, mode: Mode) -> Result<Act>
         }
         FileType::Directory => Err(Errno::ISDIR),
         FileType::Symlink => Err(Errno::LOOP),
-        FileType::Fifo => Ok(Act::Pipe(there, flags)),
-        FileType::RegularFile => Ok(Act::Opened(opened(&there, flags)?, flags)),
+        FileType::Fifo => Ok(Act::Slow(there, flags)),
+        FileType::RegularFile => match opened_at_once(&there, flags)? {
+            Some(open) => Ok(Act::Opened(open, flags)),
+            None => Ok(Act::Slow(there, flags)),
+        },
         FileType::Socket => Err(Errno::NXIO),
         _ => Err(Errno::ACCESS),
     }
@@ -322,12 +371,25 @@ fn opened(there: &There, flags: i32) -> Result<OwnedFd> {
     openat(CWD, lookup::by_number(&there.open), OFlags::from_bits_retain(own.cast_unsigned()), Mode::empty())
 }
 
-/// Opens a pipe for a call, whenever somebody opens its other end: others go on meanwhile.
-fn wait_for_other_end(call: Call, listener: &OwnedFd, pipe: There, flags: i32) {
+/// The same without waiting for whoever holds a lease on it; `None` when that would take time.
+fn opened_at_once(there: &There, flags: i32) -> Result<Option<OwnedFd>> {
+    match opened(there, flags | libc::O_NONBLOCK) {
+        Err(Errno::WOULDBLOCK) => Ok(None),
+        Ok(open) if flags & libc::O_NONBLOCK == 0 => {
+            let found = rustix::fs::fcntl_getfl(&open)?;
+            rustix::fs::fcntl_setfl(&open, found - OFlags::NONBLOCK)?;
+            Ok(Some(open))
+        }
+        open => open.map(Some),
+    }
+}
+
+/// Opens something in a thread of its own: others go on meanwhile.
+fn open_beside(call: Call, listener: &OwnedFd, there: There, flags: i32) {
     let Ok(own) = listener.try_clone() else {
         return call.answer(listener, &Answer::Errno(libc::EMFILE));
     };
-    let wait = move || match opened(&pipe, flags) {
+    let wait = move || match opened(&there, flags) {
         Ok(open) => call.answer_with(&own, open, flags),
         Err(errno) => call.answer(&own, &Answer::Errno(errno.raw_os_error())),
     };

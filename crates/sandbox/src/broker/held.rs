@@ -2,12 +2,14 @@
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
+use super::lookup;
 use super::repository::is_repository;
 use super::store::{self, errno, is_empty_directory, make, read, remove_stand_in, reopen, stand_in};
 use super::{Broker, Root, Unit};
@@ -15,6 +17,10 @@ use crate::mounts;
 use crate::names::{self, Kind, Making};
 
 pub(super) type Result<T> = std::result::Result<T, Errno>;
+
+/// How often a lock is tried to be had, and how long to wait in between.
+const LOCK_TRIES: usize = 100;
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// What cannot be held back is refused.
 pub(super) const REFUSED: Errno = Errno::ROFS;
@@ -34,8 +40,6 @@ pub(super) struct Store {
     pub(super) agreed: OwnedFd,
     /// The directory that all of this is in.
     own: OwnedFd,
-    /// Shared by the commands that see what stands in for something.
-    showing: OwnedFd,
 }
 
 impl Store {
@@ -66,7 +70,6 @@ impl Store {
         Ok(Store {
             files: store::directory(&own, Path::new("files"))?,
             agreed: store::directory(&own, Path::new("agreed"))?,
-            showing: open_lock(&own, "showing")?,
             own,
         })
     }
@@ -74,8 +77,14 @@ impl Store {
     /// Nobody else changes anything in it until what is returned is dropped.
     fn lock(&self) -> Result<OwnedFd> {
         let lock = open_lock(&self.own, "changing")?;
-        flock(&lock, FlockOperation::LockExclusive)?;
-        Ok(lock)
+        for _ in 0..LOCK_TRIES {
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+                locked => return locked.map(|()| lock),
+            }
+        }
+        // Nobody is kept waiting by whoever holds it for long.
+        Err(Errno::BUSY)
     }
 }
 
@@ -90,6 +99,10 @@ impl Broker {
         if self.is_unit(path) {
             self.touched.insert(path.to_owned());
             return Ok(());
+        }
+        // What may not be read must not be seen in a copy either.
+        if self.leads_to_kept(path) {
+            return Err(REFUSED);
         }
         let root = self.store_of(path, true)?;
         let Root { real, store, path: top } = self.roots.get(root).ok_or(REFUSED)?;
@@ -136,11 +149,34 @@ impl Broker {
             Ok(found) if (FileType::from_raw_mode(found.st_mode) == FileType::Directory) == is_directory => {}
             Ok(_) | Err(_) => return Err(REFUSED),
         }
-        let _ = flock(&store.showing, FlockOperation::LockShared);
+        let showing = open_lock(&store.own, &lock_name(relative))?;
+        let _ = flock(&showing, FlockOperation::LockShared);
         let tree = mounts::copy_at(&own, Path::new(name)).map_err(|error| errno(&error))?;
         mounts::attach(tree, path).map_err(|error| errno(&error))?;
-        self.units.push(Unit { path: path.to_owned(), kind });
+        let mount = mount_of(&lookup::reopened(path)?)?;
+        self.units.push(Unit { path: path.to_owned(), kind, mount, showing });
         Ok(())
+    }
+
+    /// Shows again what is seen no longer, since the host has put something else in the place below.
+    pub(super) fn show_again(&mut self) {
+        let is_lost =
+            |unit: &&Unit| lookup::reopened(&unit.path).and_then(|open| mount_of(&open)) != Ok(unit.mount);
+        let lost: Vec<(PathBuf, Kind)> =
+            self.units.iter().filter(is_lost).map(|unit| (unit.path.clone(), unit.kind)).collect();
+        for (path, kind) in lost {
+            self.units.retain(|unit| unit.path != path);
+            if let Some((root, _)) = self.root_of(&path) {
+                let _ = self.show(root, &path, kind);
+            }
+        }
+    }
+
+    /// Opens something in what is held back, or that itself; an error where by now something else is seen there.
+    pub(super) fn in_unit(&self, path: &Path) -> Result<OwnedFd> {
+        let unit = self.units.iter().find(|unit| path.starts_with(&unit.path)).ok_or(Errno::STALE)?;
+        let open = lookup::reopened(path)?;
+        if mount_of(&open)? == unit.mount { Ok(open) } else { Err(Errno::STALE) }
     }
 
     /// Shows whatever is held back of a root.
@@ -233,18 +269,12 @@ impl Broker {
 
     /// Takes from sight what is held back, and removes what stood in for it, unless other commands still see that.
     pub(super) fn hide_all(&mut self) {
-        for Unit { path, .. } in std::mem::take(&mut self.units).into_iter().rev() {
+        for Unit { path, showing, .. } in std::mem::take(&mut self.units).into_iter().rev() {
             let _ = unmount(&path, UnmountFlags::DETACH);
             let Some((root, relative)) = self.root_of(&path) else { continue };
-            let Some(Root { real, store: Some(store), .. }) = self.roots.get(root) else { continue };
-            if flock(&store.showing, FlockOperation::NonBlockingLockExclusive).is_err() {
-                continue;
-            }
-            remove_stand_in(real, relative);
-        }
-        for root in &self.roots {
-            if let Some(store) = &root.store {
-                let _ = flock(&store.showing, FlockOperation::Unlock);
+            let Some(Root { real, .. }) = self.roots.get(root) else { continue };
+            if flock(&showing, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                remove_stand_in(real, relative);
             }
         }
     }
@@ -267,6 +297,21 @@ pub(super) fn birth_of(directory: &OwnedFd) -> Result<Vec<u8>> {
     let found = statx(directory, "", AtFlags::EMPTY_PATH, StatxFlags::INO | StatxFlags::BTIME)?;
     let made = found.stx_btime;
     Ok(format!("{} {}.{:09}\n", found.stx_ino, made.tv_sec, made.tv_nsec).into_bytes())
+}
+
+/// The lock for what stands in for one thing.
+fn lock_name(relative: &Path) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in relative.as_os_str().as_bytes() {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("showing-{hash:016x}")
+}
+
+/// Which mount something is seen through.
+fn mount_of(open: &OwnedFd) -> Result<u64> {
+    use rustix::fs::{StatxFlags, statx};
+    Ok(statx(open, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?.stx_mnt_id)
 }
 
 fn open_lock(directory: &OwnedFd, name: &str) -> Result<OwnedFd> {

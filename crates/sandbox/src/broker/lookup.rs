@@ -47,6 +47,8 @@ pub(super) struct Place {
     /// The path of the whole.
     pub(super) path: PathBuf,
     pub(super) name: OsString,
+    /// The name as it was given: what ends with a slash has to be a directory.
+    pub(super) given: OsString,
 }
 
 /// Whose paths these are.
@@ -85,6 +87,13 @@ impl Process {
         }
     }
 
+    /// How large it may make a file.
+    pub(super) fn largest_file(self) -> u64 {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", self.number)).unwrap_or_default();
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(u64::MAX)
+    }
+
     /// The mask of new files' modes.
     pub(super) fn mask(self) -> u32 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.number)).unwrap_or_default();
@@ -100,6 +109,13 @@ impl Process {
             number => format!("/proc/{}/fd/{number}", self.number),
         };
         rustix::fs::open(from, FIND, Mode::empty())
+    }
+
+    /// What it has open under a number.
+    pub(super) fn open_file(self, number: i32) -> Result<There, Errno> {
+        let link = format!("/proc/{}/fd/{number}", self.number);
+        let open = rustix::fs::open(link, FIND, Mode::empty());
+        there(open.map_err(|errno| if errno == Errno::NOENT { Errno::BADF } else { errno })?)
     }
 
     /// A file that it has open and names by its number.
@@ -181,8 +197,8 @@ fn parent_of(base: &OwnedFd, path: &CStr) -> Result<Place, Errno> {
     let at = trimmed.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     let (lead, name) = trimmed.split_at(at);
     match name {
-        b"" | b"." => return Err(Errno::EXIST),
-        b".." => return Err(Errno::NOTEMPTY),
+        // The kernel says by itself what is wrong with these.
+        b"" | b"." | b".." => return Err(Errno::LOOP),
         _ => {}
     }
     let lead: &[u8] = match lead {
@@ -192,8 +208,11 @@ fn parent_of(base: &OwnedFd, path: &CStr) -> Result<Place, Errno> {
     let flags = FIND | OFlags::DIRECTORY;
     let parent = openat2(base, OsStr::from_bytes(lead), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)?;
     let name = OsStr::from_bytes(name);
-    let path = path_of(&parent)?.join(name);
-    Ok(Place { parent, path, name: name.to_owned() })
+    let (path, mut given) = (path_of(&parent)?.join(name), name.to_owned());
+    if bytes.ends_with(b"/") {
+        given.push("/");
+    }
+    Ok(Place { parent, path, name: name.to_owned(), given })
 }
 
 /// The same directory as seen from the top now: what is mounted over it counts.

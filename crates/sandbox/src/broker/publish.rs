@@ -5,13 +5,14 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, statat, unlinkat};
+use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::held::{REFUSED, Result};
 use super::lookup::Place;
 use super::repository::leads_home;
 use super::store::{self, STAND_IN, errno, read, reopen};
-use super::{Broker, Root, Unit};
+use super::{Broker, Root};
 use crate::git_config::{self, Judged};
 use crate::names::{Kind, Making, Ruling};
 
@@ -64,7 +65,8 @@ impl Broker {
 
     /// Publishes whatever is harmless by now.
     pub(super) fn settle_all(&mut self) {
-        for Unit { path, kind } in self.units.clone() {
+        let units: Vec<_> = self.units.iter().map(|unit| (unit.path.clone(), unit.kind)).collect();
+        for (path, kind) in units {
             let _ = self.settle(&path, kind);
         }
     }
@@ -74,10 +76,10 @@ impl Broker {
         if kind == Kind::Code {
             return self.release_unchanged(path);
         }
-        let (bytes, mode) = self.held_bytes(path)?;
         if kind == Kind::Configuration {
             self.catch_up(path)?;
         }
+        let (bytes, mode) = self.held_bytes(path)?;
         match self.judge(path, kind, &bytes) {
             Some(judged) if judged.held.is_empty() => {
                 self.publish(path, &bytes, mode)?;
@@ -117,13 +119,24 @@ impl Broker {
     fn judge(&self, path: &Path, kind: Kind, bytes: &[u8]) -> Option<Judged> {
         let tops = self.tops();
         match kind {
-            Kind::Configuration => Some(git_config::judge(bytes, path.parent()?, &tops)),
+            Kind::Configuration => {
+                let theirs = self.outside(path).unwrap_or_default();
+                Some(git_config::judge(bytes, &theirs, path.parent()?, &tops))
+            }
             Kind::Pointer => {
                 let held = if leads_home(path, bytes, &tops) { Vec::new() } else { vec!["a pointer".into()] };
                 Some(Judged { harmless: None, held })
             }
             Kind::Code => None,
         }
+    }
+
+    /// What is really there.
+    fn outside(&self, path: &Path) -> Result<Vec<u8>> {
+        let (root, relative) = self.root_of(path).ok_or(REFUSED)?;
+        let Root { real, .. } = self.roots.get(root).ok_or(REFUSED)?;
+        let outer = store::directory(real, relative.parent().unwrap_or(Path::new("")))?;
+        read(&outer, relative.file_name().ok_or(REFUSED)?)
     }
 
     pub(super) fn tops(&self) -> Vec<&Path> {
@@ -150,7 +163,7 @@ impl Broker {
         store::replace(&own, name, bytes, mode).map_err(|error| errno(&error))?;
         if let Some(at) = self.units.iter().position(|unit| unit.path == *path) {
             let unit = self.units.remove(at);
-            let _ = unmount(path, UnmountFlags::DETACH);
+            uncover(path)?;
             self.show(root, path, unit.kind)?;
         }
         Ok(())
@@ -172,7 +185,7 @@ impl Broker {
             return Ok(());
         }
         if at.is_some() {
-            unmount(path, UnmountFlags::DETACH)?;
+            uncover(path)?;
         }
         let mode = if mode.is_empty() || mode == STAND_IN {
             Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH
@@ -190,7 +203,7 @@ impl Broker {
     /// It is held back no longer: its place shows what is really there.
     pub(super) fn release(&mut self, path: &Path) -> Result<()> {
         if let Some(at) = self.units.iter().position(|unit| unit.path == *path) {
-            unmount(path, UnmountFlags::DETACH)?;
+            uncover(path)?;
             self.units.remove(at);
         }
         let Some((root, relative)) = self.root_of(path) else { return Ok(()) };
@@ -218,6 +231,14 @@ impl Broker {
         } else {
             Ok(())
         }
+    }
+}
+
+/// Takes away what is mounted over a place, if it still is.
+fn uncover(path: &Path) -> Result<()> {
+    match unmount(path, UnmountFlags::DETACH) {
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

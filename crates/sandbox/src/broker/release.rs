@@ -54,7 +54,15 @@ impl HeldBack {
         let (name, parent) = self.name_and_parent()?;
         let to = store::directory(&top, parent)?;
         let from = open_directory(self.kept.parent().unwrap_or(&self.kept))?;
-        store::copy(&from, name, &to, name)?;
+        // What is not in it any more is gone.
+        let mut draft = std::ffi::OsString::from(store::DRAFT);
+        draft.push(name);
+        store::remove(&to, &draft)?;
+        store::copy(&from, name, &to, &draft)?;
+        if from_is_directory(&from, name) {
+            store::remove(&to, name)?;
+        }
+        rustix::fs::renameat(&to, &draft, &to, name)?;
         self.forget()
     }
 
@@ -112,8 +120,13 @@ fn collect(root: &Path, files: &Path, below: &Path, found: &mut Vec<HeldBack>) {
         let is_unit = names::unit(root, &path, making, is_repository_at).is_some();
         if is_directory && !is_unit {
             collect(root, files, &path, found);
-        } else if !name.as_bytes().ends_with(b".runward-new") {
+        } else if !name.as_bytes().starts_with(store::DRAFT.as_bytes()) {
             found.push(HeldBack { root: root.to_owned(), kept: files.join(&path), path });
         }
     }
+}
+
+fn from_is_directory(directory: &OwnedFd, name: &OsStr) -> bool {
+    let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
 }

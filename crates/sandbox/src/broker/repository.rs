@@ -18,8 +18,10 @@ impl Broker {
         let Some((root, relative)) = self.root_of(path) else { return Ok(()) };
         let Root { real, path: top, .. } = self.roots.get(root).ok_or(REFUSED)?;
         let (Some(directory), Some(added)) = (relative.parent(), relative.file_name()) else { return Ok(()) };
-        let is_there = |name: &str| statat(real, directory.join(name), AtFlags::empty()).is_ok();
-        let is_usual = directory.file_name() == Some(OsStr::new(".git")) || is_inside_repository(top);
+        // A link counts as what it may lead to one day.
+        let is_there = |name: &str| statat(real, directory.join(name), AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let place = top.join(directory);
+        let is_usual = place.iter().filter(|part| *part == ".git").count() == 1 && place.ends_with(".git");
         let others = ["HEAD", "objects", "refs"].into_iter().filter(|name| *added != **name);
         if is_usual || !others.clone().all(is_there) || is_there(&added.to_string_lossy()) {
             return Ok(());
@@ -27,10 +29,13 @@ impl Broker {
         let open = store::directory(real, directory)?;
         let config = match statat(&open, "config", AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => true,
-            Ok(_) => read(&open, OsStr::new("config")).is_ok_and(|bytes| {
-                git_config::judge(&bytes, &top.join(directory), &self.tops()).held.is_empty()
-            }),
-            Err(_) => false,
+            // It stays what it is: nobody else has a name for it, or has it open for writing.
+            Ok(found) if found.st_nlink == 1 && !is_written(&open, "config") => {
+                read(&open, OsStr::new("config")).is_ok_and(|bytes| {
+                    git_config::judge(&bytes, b"", &top.join(directory), &self.tops()).held.is_empty()
+                })
+            }
+            Ok(_) | Err(_) => false,
         };
         let pointers = ["commondir", "config.worktree"]
             .iter()
@@ -48,22 +53,31 @@ pub(super) fn is_inside_repository(root: &Path) -> bool {
 pub(super) fn is_repository(real: &OwnedFd, directory: &Path) -> bool {
     ["HEAD", "objects", "refs"]
         .iter()
-        .all(|name| statat(real, directory.join(name), AtFlags::empty()).is_ok())
+        .all(|name| statat(real, directory.join(name), AtFlags::SYMLINK_NOFOLLOW).is_ok())
 }
 
-/// What the configuration of a root's repository names as hooks, or includes.
-pub(super) fn named_as_code(root: &Root) -> Vec<PathBuf> {
-    let Ok(bytes) = store::below(&root.real, Path::new(".git/config"), OFlags::RDONLY).map(store::content)
-    else {
-        return Vec::new();
-    };
-    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
-    let hooks = git_config::values(&text, "core", "hookspath").into_iter().map(|path| root.path.join(path));
-    let included =
-        ["include", "includeif"].into_iter().flat_map(|section| git_config::values(&text, section, "path"));
-    let included = included.map(|path| root.path.join(".git").join(path));
-    let inside = hooks.chain(included).map(|path| lexical(&path));
-    inside.filter(|path| path.starts_with(&root.path) && *path != root.path).collect()
+/// What the configurations of these roots' repositories name as hooks, or include. A relative path of hooks means another
+/// directory in every tree.
+pub(super) fn named_as_code(roots: &[Root]) -> Vec<PathBuf> {
+    let mut named = Vec::new();
+    for root in roots {
+        for (git, config) in [(".git", ".git/config"), ("", "config")] {
+            let Ok(open) = store::below(&root.real, Path::new(config), OFlags::RDONLY) else { continue };
+            let text = String::from_utf8_lossy(&store::content(open).unwrap_or_default()).into_owned();
+            for path in git_config::mentioned(&text, "hookspath") {
+                named.extend(roots.iter().map(|root| root.path.join(&path)));
+            }
+            named.extend(git_config::mentioned(&text, "path").map(|path| root.path.join(git).join(path)));
+        }
+    }
+    let inside = |path: &PathBuf| roots.iter().any(|root| path.starts_with(&root.path) && *path != root.path);
+    named.iter().map(|path| lexical(path)).filter(inside).collect()
+}
+
+/// Whether somebody has a file open for writing.
+fn is_written(directory: &OwnedFd, name: &str) -> bool {
+    let open = store::below(directory, Path::new(name), OFlags::RDONLY);
+    open.is_ok_and(|open| super::notify::has_writers(&open))
 }
 
 /// Whether what a file says leads to a repository of this workspace.
@@ -77,8 +91,16 @@ pub(super) fn leads_home(path: &Path, bytes: &[u8], tops: &[&Path]) -> bool {
     let target = lexical(&parent.join(named));
     let is_plain = !named.contains(['\n', '\r', '\0']);
     let parts: Vec<&OsStr> = target.components().map(std::path::Component::as_os_str).collect();
-    let known = parts.iter().position(|name| *name == ".git").and_then(|at| parts.get(at + 1));
-    let is_part = known.is_some_and(|name| *name == "worktrees" || *name == "modules");
+    let behind = parts.iter().position(|name| *name == ".git").and_then(|at| parts.get(at + 1..));
+    // Only where git itself keeps them: anything further inside could be anybody's.
+    let data = ["objects", "refs", "logs", "info", "hooks", "worktrees", ".git"];
+    let is_part = match behind.and_then(<[&OsStr]>::split_first) {
+        Some((first, rest)) if *first == "worktrees" => rest.len() == 1,
+        Some((first, rest)) if *first == "modules" => {
+            !rest.is_empty() && !rest.iter().any(|part| data.iter().any(|name| part == name))
+        }
+        _ => false,
+    };
     is_plain && is_part && tops.iter().any(|top| target.starts_with(top))
 }
 

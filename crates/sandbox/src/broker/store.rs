@@ -22,6 +22,9 @@ const LARGEST: u64 = 64 << 20;
 /// So many files in one thing, at most.
 const MOST: usize = 10_000;
 
+/// How a file begins to be called that takes the place of another.
+pub(super) const DRAFT: &str = ".runward-new-";
+
 /// The longest name that file systems take.
 const LONGEST_NAME: usize = 255;
 
@@ -84,8 +87,9 @@ pub(super) fn content(open: OwnedFd) -> io::Result<Vec<u8>> {
 
 /// Puts a file in place of whatever is there, at once and whole.
 pub(super) fn replace(parent: impl AsFd, name: &OsStr, bytes: &[u8], mode: Mode) -> io::Result<()> {
-    let mut draft = name.to_owned();
-    draft.push(".runward-new");
+    // By a name that no command can open for writing.
+    let mut draft = std::ffi::OsString::from(DRAFT);
+    draft.push(name);
     let _ = unlinkat(&parent, &draft, AtFlags::empty());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = fs::File::from(openat(&parent, &draft, flags, Mode::RUSR | Mode::WUSR)?);
@@ -96,7 +100,7 @@ pub(super) fn replace(parent: impl AsFd, name: &OsStr, bytes: &[u8], mode: Mode)
 
 /// Copies a file or a directory with all that is in it. Symbolic links stay links.
 pub(super) fn copy(from: impl AsFd, from_name: &OsStr, to: impl AsFd, to_name: &OsStr) -> io::Result<()> {
-    copy_some(&from, from_name, &to, to_name, &mut MOST.clone())
+    copy_some(&from, from_name, &to, to_name, &mut (MOST, LARGEST))
 }
 
 fn copy_some(
@@ -104,15 +108,21 @@ fn copy_some(
     from_name: &OsStr,
     to: &impl AsFd,
     to_name: &OsStr,
-    left: &mut usize,
+    left: &mut (usize, u64),
 ) -> io::Result<()> {
-    *left = left.checked_sub(1).ok_or_else(|| io::Error::from_raw_os_error(libc::EFBIG))?;
     let found = statat(from, from_name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let size = u64::try_from(found.st_size).unwrap_or(u64::MAX);
+    let fits = || Some((left.0.checked_sub(1)?, left.1.checked_sub(size)?));
+    *left = fits().ok_or_else(|| io::Error::from_raw_os_error(libc::EFBIG))?;
     let mode = Mode::from_raw_mode(found.st_mode);
     match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => {
-            let open =
-                openat(from, from_name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let open = openat(
+                from,
+                from_name,
+                OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
+                Mode::empty(),
+            )?;
             replace(to, to_name, &content(open)?, mode)
         }
         FileType::Directory => {

@@ -58,7 +58,7 @@ impl Portion {
 /// What else ends the wait, and how much to show.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WaitArguments {
-    /// Reply as soon as new output, as shown, holds this text, or matches this /regex/.
+    /// Reply as soon as new output, as shown, holds this text or matches this /regex/.
     #[schemars(length(min = 1))]
     yield_until: Option<String>,
     /// Reply as soon as nothing was printed for so long; 0: no.
