@@ -22,6 +22,8 @@ pub(crate) struct Sandbox {
     pub(crate) init: i32,
     /// What it is known by and held to limits.
     pub(crate) group: Option<Group>,
+    /// What its commands are confined to.
+    pub(crate) fence: Fence,
     /// Held for as long as it lives.
     _shared: Rc<Shared>,
     socket: OwnedFd,
@@ -50,7 +52,7 @@ impl Sandbox {
             i32::from(sandbox_init::live(fence, &entrance, far).is_err())
         };
         let init = shared.begin(between, first)?;
-        Ok(Sandbox { init, group, _shared: shared, socket, bytes: Vec::new() })
+        Ok(Sandbox { init, group, fence: fence.clone(), _shared: shared, socket, bytes: Vec::new() })
     }
 
     pub(crate) fn socket(&self) -> &OwnedFd {

@@ -194,8 +194,12 @@ fn start(enclosure: &Enclosure, launch: &Launch, mut fds: Vec<OwnedFd>, stack: &
 fn full(ending: Ending) -> Option<LimitHit> {
     /// Less than this is no room.
     const ROOM: u64 = 1 << 20;
-    let found = if ending == Ending::Exited(0) { return None } else { rustix::fs::statvfs("/tmp").ok()? };
-    (found.f_bavail.saturating_mul(found.f_frsize) < ROOM).then_some(LimitHit::TemporaryFiles)
+    // They are all in one file system, wherever it is seen.
+    let is_full = |place: &str| {
+        rustix::fs::statvfs(place).is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < ROOM)
+    };
+    let failed = ending != Ending::Exited(0);
+    (failed && ["/dev/shm", "/tmp"].into_iter().any(is_full)).then_some(LimitHit::TemporaryFiles)
 }
 
 /// Whether it is the device that is always empty. The host's own could be changed by whoever has it open.

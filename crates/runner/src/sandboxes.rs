@@ -124,6 +124,8 @@ impl Sandboxes {
         // Its last words first: they say how far its command has come.
         self.take_in_reports(id, around);
         let Some(sandbox) = self.built.remove(&id) else { return true };
+        // Its command may have been killed with it.
+        runward_sandbox::sweep(&sandbox.fence);
         // What the group has to tell is read before the group goes.
         let hit = sandbox.group.as_ref().and_then(Group::hit);
         if let Some(group) = sandbox.group {
@@ -265,6 +267,7 @@ impl Drop for Sandboxes {
         for sandbox in self.built.values() {
             // SAFETY: waits for a child of this process; the status is of no interest.
             unsafe { libc::waitpid(sandbox.init, std::ptr::null_mut(), 0) };
+            runward_sandbox::sweep(&sandbox.fence);
         }
     }
 }

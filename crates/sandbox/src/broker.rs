@@ -38,7 +38,7 @@ use crate::mounts;
 use crate::names::{self, Kind, Making, Ruling};
 
 pub(crate) use notify::send_listener;
-pub use release::{HeldBack, held_back};
+pub use release::{HeldBack, held_back, sweep, sweep_all};
 
 /// So many calls are answered before orders are looked at again.
 const AT_ONCE: usize = 64;

@@ -48,7 +48,7 @@ mod view;
 mod workspace;
 mod written;
 
-pub use broker::{Broker, HeldBack, held_back};
+pub use broker::{Broker, HeldBack, held_back, sweep, sweep_all};
 pub use caches::CacheSettings;
 pub use enclosure::Enclosure;
 pub use homes::Homes;

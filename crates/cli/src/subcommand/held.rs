@@ -20,6 +20,8 @@ const SHOWN: usize = 64 * 1024;
 /// Lists what is held back, shows it, puts it in its place, or removes it.
 pub(crate) fn run(args: &Held) -> anyhow::Result<Exit> {
     let store = State::of_this_user().path().join("held");
+    // A machine that lost its power, or a server and its runner that were killed, may have left something standing in.
+    runward_sandbox::sweep_all(&store);
     let all =
         runward_sandbox::held_back(&store).with_context(|| format!("cannot read {}", store.display()))?;
     match &args.action {

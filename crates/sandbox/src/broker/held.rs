@@ -300,7 +300,7 @@ pub(super) fn birth_of(directory: &OwnedFd) -> Result<Vec<u8>> {
 }
 
 /// The lock for what stands in for one thing.
-fn lock_name(relative: &Path) -> String {
+pub(super) fn lock_name(relative: &Path) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in relative.as_os_str().as_bytes() {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -314,7 +314,7 @@ fn mount_of(open: &OwnedFd) -> Result<u64> {
     Ok(statx(open, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?.stx_mnt_id)
 }
 
-fn open_lock(directory: &OwnedFd, name: &str) -> Result<OwnedFd> {
+pub(super) fn open_lock(directory: &OwnedFd, name: &str) -> Result<OwnedFd> {
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     openat(directory, name, flags, Mode::RUSR | Mode::WUSR)
 }

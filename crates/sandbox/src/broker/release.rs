@@ -7,10 +7,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use runward_model::Fence;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, openat, statat};
 
-use super::held::{BIRTH, birth_of};
+use super::held::{BIRTH, birth_of, lock_name, open_lock};
 use super::store::{self, remove_stand_in};
+use crate::mounts;
 use crate::names::{self, Making, is_repository_at};
 
 /// Something that is held back of a workspace.
@@ -45,7 +47,36 @@ pub fn held_back(base: &Path) -> io::Result<Vec<HeldBack>> {
     Ok(found)
 }
 
+/// Removes what was left standing in for what is held back where commands of this fence may write: they may have been
+/// killed with their sandbox.
+pub fn sweep(fence: &Fence) {
+    let Some(base) = fence.held.as_ref().map(|held| mounts::path(held)) else { return };
+    for root in super::guarded(fence) {
+        let Some(files) = store::store_name(root).map(|name| base.join(name).join("files")) else { continue };
+        let mut found = Vec::new();
+        collect(root, &files, Path::new(""), &mut found);
+        found.iter().for_each(HeldBack::remove_unused_stand_in);
+    }
+}
+
+/// The same for all workspaces in a store.
+pub fn sweep_all(base: &Path) {
+    held_back(base).unwrap_or_default().iter().for_each(HeldBack::remove_unused_stand_in);
+}
+
 impl HeldBack {
+    /// Removes what stands in for it, unless a command still sees it there.
+    fn remove_unused_stand_in(&self) {
+        let lock =
+            self.store().and_then(|own| Ok(open_lock(&open_directory(&own)?, &lock_name(&self.path))?));
+        let Ok(lock) = lock else { return };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && let Ok(top) = open_directory(&self.root)
+        {
+            remove_stand_in(&top, &self.path);
+        }
+    }
+
     /// Puts it in its place, where it works from now on.
     pub fn accept(&self) -> io::Result<()> {
         let _lock = self.lock()?;
