@@ -53,13 +53,14 @@ static RULERS: LazyLock<Rulers> = LazyLock::new(|| {
 fuzz_target!(|text: &str| {
     what_is_written_is_what_was_read(text);
     let Rulers { narrow, wide, blocking } = &*RULERS;
-    // A script that names the function of the last place would rightly be judged otherwise there.
-    let Some(verdict) = verdict(narrow, text).filter(|_| !text.contains("placed")) else { return };
+    // A script that names the function of the last place, or wants to be in one, is rightly judged otherwise there.
+    let is_elsewhere = ["placed", "local", "return"].iter().any(|word| text.contains(word));
+    let Some(verdict) = verdict(narrow, text).filter(|_| !is_elsewhere) else { return };
     if verdict.decision == Decision::Allow {
         every_command_is_on_the_list(&verdict);
         assert!(allows(wide, text), "a longer list allows less");
         assert!(!allows(narrow, &format!("{CANARY}\n{text}")), "a command before it goes unseen");
-    } else if has_a_denied_command(&verdict) {
+    } else if in_company(narrow, text).is_some_and(|verdict| has_a_denied_command(&verdict)) {
         for (before, after) in PLACES {
             assert!(!allows(narrow, &format!("{before}{text}{after}")), "unseen in {before:?} {after:?}");
         }
@@ -77,6 +78,11 @@ fn what_is_written_is_what_was_read(text: &str) {
     let Ok(written) = script.written(Dialect::Bash) else { return };
     assert!(written.is_ascii(), "{written:?}");
     assert_eq!(runward_script::read(&written).as_ref(), Ok(&script), "{written:?}");
+}
+
+/// How it is judged beside a command that is allowed: what bash does by itself needs an entry only where it is all there is.
+fn in_company(policy: &Policy, text: &str) -> Option<Verdict> {
+    verdict(policy, &format!("ls\n{text}"))
 }
 
 fn verdict(policy: &Policy, text: &str) -> Option<Verdict> {
