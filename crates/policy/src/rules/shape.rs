@@ -7,6 +7,9 @@ use super::{Fit, names};
 use crate::SearchPath;
 use crate::facts::{Count, Word};
 
+/// What git has by itself, a name a line.
+const GIT_COMMANDS: &str = include_str!("../../data/git_commands.txt");
+
 /// A command as a rule describes it. Each part is a list of alternatives.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -66,7 +69,10 @@ impl Shape {
         };
         let seen = Seen::of(name, words.get(1..).unwrap_or_default());
         let options = self.options.iter().map(|option| seen.option(name, option)).min().unwrap_or(Fit::Yes);
-        options.min(seen.operands(&self.operands))
+        let operands = seen.operands(&self.operands);
+        // Configurations that commands may write make other names of these.
+        let renamed = *name == "git" && !self.operands.is_empty() && seen.may_be_alias();
+        options.min(if renamed && operands == Fit::No { Fit::Maybe } else { operands })
     }
 }
 
@@ -102,6 +108,16 @@ impl<'a> Seen<'a> {
             }
         }
         seen
+    }
+
+    /// Whether git may know the command that these words name by an alias only.
+    fn may_be_alias(&self) -> bool {
+        let until_first =
+            self.operands.iter().position(|(_, may_be_value)| !may_be_value).map_or(0, |at| at + 1);
+        let is_known = |(word, _): &(&Word, bool)| {
+            word.text().is_none_or(|text| GIT_COMMANDS.lines().skip(1).any(|known| known == text))
+        };
+        until_first > 0 && !self.operands.iter().take(until_first).any(is_known)
     }
 
     fn take_option(&mut self, program: &str, text: &'a str) {
