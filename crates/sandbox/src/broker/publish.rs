@@ -184,15 +184,20 @@ impl Broker {
         if read(&outer, name).is_ok_and(|there| there == bytes) && !store::is_stand_in(&outer, name) {
             return Ok(());
         }
-        if at.is_some() {
-            uncover(path)?;
-        }
         let mode = if mode.is_empty() || mode == STAND_IN {
             Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH
         } else {
             mode
         };
-        let put = store::replace(&outer, name, bytes, mode & !(Mode::XUSR | Mode::XGRP | Mode::XOTH));
+        let mode = mode & !(Mode::XUSR | Mode::XGRP | Mode::XOTH);
+        // What only stands in is filled where it is: nobody may see it empty for as long as it takes to replace it.
+        if store::is_stand_in(&outer, name) {
+            return store::fill(&outer, name, bytes, mode).map_err(|error| errno(&error));
+        }
+        if at.is_some() {
+            uncover(path)?;
+        }
+        let put = store::replace(&outer, name, bytes, mode);
         if let Some(at) = at {
             let unit = self.units.remove(at);
             self.show(root, path, unit.kind)?;

@@ -98,6 +98,15 @@ pub(super) fn replace(parent: impl AsFd, name: &OsStr, bytes: &[u8], mode: Mode)
     Ok(renameat(&parent, &draft, &parent, name)?)
 }
 
+/// Writes what an empty file of ours is to hold from now on.
+pub(super) fn fill(parent: impl AsFd, name: &OsStr, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    rustix::fs::chmodat(&parent, name, Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = fs::File::from(openat(&parent, name, flags, Mode::empty())?);
+    file.write_all(bytes)?;
+    Ok(rustix::fs::fchmod(&file, mode)?)
+}
+
 /// Copies a file or a directory with all that is in it. Symbolic links stay links.
 pub(super) fn copy(from: impl AsFd, from_name: &OsStr, to: impl AsFd, to_name: &OsStr) -> io::Result<()> {
     copy_some(&from, from_name, &to, to_name, &mut (MOST, LARGEST))
