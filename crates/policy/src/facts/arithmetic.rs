@@ -11,6 +11,18 @@ use crate::variables::is_always_a_number;
 /// In place of a name: what is evaluated is no variable.
 const UNKNOWN: &str = "$(…)";
 
+/// Whether a name behind this can be assigned to. Behind any other operator (`!n=0`, `1+n=0`, `a?b:n=0`) bash evaluates what it
+/// holds, and only then finds that it cannot.
+fn begins_assignment(before: Option<&Token>) -> bool {
+    const ASSIGNING: [&str; 14] =
+        ["(", ",", "?", "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="];
+    match before {
+        None => true,
+        Some(Token::Operator(operator)) => ASSIGNING.contains(operator),
+        Some(_) => false,
+    }
+}
+
 impl Walker<'_> {
     pub(super) fn arithmetic(&mut self, expression: &Arithmetic) -> Walked {
         self.may_fail |= !self.is_certain(expression);
@@ -27,8 +39,7 @@ impl Walker<'_> {
                 Token::Operator(_) | Token::Number(_) => {}
                 Token::Expansion(expansion) => self.expansion_counted(token, expansion)?,
                 Token::Name(name) => {
-                    let steps = matches!(before, Some(Token::Operator("++" | "--")));
-                    let replaced = !steps && tokens.peek() == Some(&&Token::Operator("="));
+                    let replaced = begins_assignment(before) && tokens.peek() == Some(&&Token::Operator("="));
                     if replaced {
                         self.facts.push(Fact::Assigned(name.clone(), None));
                         // It holds the number once what stands behind the sign has been evaluated.
