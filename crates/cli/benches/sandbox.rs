@@ -138,6 +138,8 @@ fn fence(cwd: &Path, abilities: &Abilities, (tier, network): (Tier, Network), ke
     let scene = Scene { cwd, program: Path::new("/bin/true"), projects: &[] };
     let confined = settings.confine(Profile::WorkspaceWrite, network, scene, &abilities);
     let mut fence = confined.unwrap().0.unwrap();
+    // Only commands of one client in one workspace find a sandbox that is kept.
+    fence.workspace = (!keep.is_zero()).then_some(1);
     if tier == Tier::Landlock {
         fence.temporary = CString::new(cwd.to_str().unwrap()).ok();
     }
